@@ -1,0 +1,162 @@
+package io.varve.metadata.api;
+
+import io.varve.base.BookieId;
+import io.varve.base.PartitionId;
+import io.varve.base.SegmentId;
+import io.varve.base.TopicId;
+import io.varve.metadata.model.BrokerInfo;
+import io.varve.metadata.model.ObjectRef;
+import io.varve.metadata.model.PartitionState;
+import io.varve.metadata.model.SegmentDescriptor;
+import io.varve.metadata.model.Topic;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * The metadata service as its clients see it: a local view kept fresh by a watch, and commands that a quorum decides.
+ *
+ * <p>Safe for any thread. Futures complete on the client's own threads: don't block them. Every command has the client's deadline; past
+ * it the future fails with {@link MetadataException.Reason#UNKNOWN_OUTCOME}. Commands are retried inside the client under one command id,
+ * so that none is carried out twice. When a command's future completes, the local {@link #view()} already contains its effect.
+ */
+public interface MetadataClient extends AutoCloseable {
+
+    /** The newest version that reached this process. Never moves back. */
+    MetadataView view();
+
+    /** Calls {@code listener} with all that is there now as a first change from nothing, then with every change. */
+    void subscribe(MetadataListener listener);
+
+    /** Ends a subscription; a call under way may still finish. */
+    void unsubscribe(MetadataListener listener);
+
+    /** A view that contains every change that any client was told of before this call (read index). */
+    CompletableFuture<MetadataView> linearizable();
+
+    /**
+     * Opens this broker's session and keeps it alive until it is closed. A process of the same id with another incarnation that still
+     * lives makes it fail with {@link MetadataException.Reason#DUPLICATE_NODE}.
+     */
+    CompletableFuture<NodeSession> registerBroker(BrokerInfo broker);
+
+    /** Opens this bookie's session and keeps it alive until it is closed. */
+    CompletableFuture<NodeSession> registerBookie(BookieRegistration bookie);
+
+    /**
+     * Creates a topic, with its partitions given to live brokers at once.
+     *
+     * @param partitions how many, or -1 for the cluster's {@code num.partitions}
+     * @param replicas R, or -1 for the cluster's {@code default.replication.factor}
+     */
+    CompletableFuture<Topic> createTopic(String name, int partitions, int replicas, Map<String, String> configs);
+
+    /** Deletes a topic; its segments and objects are deleted by tasks afterwards. */
+    CompletableFuture<Void> deleteTopic(TopicId topic);
+
+    /** Raises the number of partitions to {@code total}. */
+    CompletableFuture<Topic> createPartitions(TopicId topic, int total);
+
+    /** Sets (or, with an empty value, removes) configuration of a topic. */
+    CompletableFuture<Topic> alterTopicConfigs(TopicId topic, Map<String, Optional<String>> changes);
+
+    /** Sets (or removes) configuration of the cluster, or of one broker if {@code broker} is given. */
+    CompletableFuture<Void> alterBrokerConfigs(Optional<Integer> broker, Map<String, Optional<String>> changes);
+
+    /**
+     * Asks for a new segment: an id and R writable bookies. It is PENDING until {@link #roll} puts it into the chain; pending segments of
+     * older epochs are dropped by themselves.
+     *
+     * @param epoch the caller's; must be the partition's
+     * @param startOffset where it will start
+     * @param avoid bookies that just failed this partition: used only if there are not enough others
+     */
+    CompletableFuture<SegmentDescriptor> allocateSegment(
+            PartitionId partition, int epoch, long startOffset, Set<BookieId> avoid);
+
+    /**
+     * The one atomic change of a chain: seals the open segment, if there is one, and opens the next. By compare-and-set on the epoch and
+     * on the open segment.
+     */
+    CompletableFuture<PartitionState> roll(Roll roll);
+
+    /**
+     * The owner gives the partition back with its chain sealed, so that the next owner need not fence anybody.
+     *
+     * @param sealed the seal of the open segment, or empty if the chain has no open one
+     * @param successor the broker that should own it next, or empty for whichever the planner picks
+     */
+    CompletableFuture<PartitionState> release(
+            PartitionId partition, int epoch, Optional<Seal> sealed, Optional<Integer> successor);
+
+    /** Moves the start of the log up; what lies wholly below is deleted by tasks. Never moves it back. */
+    CompletableFuture<PartitionState> advanceLogStart(PartitionId partition, int epoch, long logStartOffset);
+
+    /** Producer ids for the exclusive use of the caller. */
+    CompletableFuture<ProducerIdBlock> allocateProducerIds();
+
+    /** Records that an {@link io.varve.metadata.model.BookieTask.Offload} is done: the object was read back and verified (I-10). */
+    CompletableFuture<Void> commitOffload(long taskId, ObjectRef object);
+
+    /** Records that a task can't be done by its bookie now; the service cleans up after it and gives the work out again later. */
+    CompletableFuture<Void> failTask(long taskId, String reason);
+
+    /** Records that a deletion was carried out, or a copy is complete, verified and durable. */
+    CompletableFuture<Void> completeTask(long taskId);
+
+    /** Records that a replica is lost or corrupt, so that it is never read again and is repaired. */
+    CompletableFuture<Void> reportLostReplica(SegmentId segment, BookieId bookie, String reason);
+
+    /** Ends the watch, closes sessions gracefully, and fails what is under way with UNKNOWN_OUTCOME. */
+    @Override
+    void close();
+
+    /** What a bookie says of itself when it registers. */
+    record BookieRegistration(
+            BookieId id,
+            long sessionId,
+            List<Long> incarnations,
+            String rack,
+            String host,
+            int port,
+            long freeBytes,
+            long totalBytes) {
+        public BookieRegistration {
+            incarnations = List.copyOf(incarnations);
+        }
+    }
+
+    /**
+     * How a segment ends.
+     *
+     * @param segment the open segment
+     * @param endOffset exclusive
+     * @param bytes payload and entry headers below {@code endOffset}, or -1 if the sealer doesn't know
+     * @param maxTimestampMs largest record time below {@code endOffset}, or -1
+     * @param holders the bookies known to hold all of it durably; the others are under-replicated and get repaired
+     */
+    record Seal(SegmentId segment, long endOffset, long bytes, long maxTimestampMs, Set<BookieId> holders) {
+        public Seal {
+            holders = java.util.Collections.unmodifiableSet(new java.util.TreeSet<>(holders));
+        }
+    }
+
+    /**
+     * A roll.
+     *
+     * @param epoch the caller's; must be the partition's
+     * @param seal how the open segment ends; empty only if the chain has no open segment
+     * @param opened a pending segment of this partition and epoch that starts at the seal
+     */
+    record Roll(PartitionId partition, int epoch, Optional<Seal> seal, SegmentId opened) {}
+
+    /**
+     * Ids nobody else has.
+     *
+     * @param first the first of them
+     * @param count how many follow one another
+     */
+    record ProducerIdBlock(long first, int count) {}
+}

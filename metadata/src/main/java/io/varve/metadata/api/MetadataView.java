@@ -1,0 +1,73 @@
+package io.varve.metadata.api;
+
+import io.varve.base.BookieId;
+import io.varve.base.PartitionId;
+import io.varve.base.SegmentId;
+import io.varve.base.TopicId;
+import io.varve.metadata.model.BookieInfo;
+import io.varve.metadata.model.BookieTask;
+import io.varve.metadata.model.BrokerInfo;
+import io.varve.metadata.model.PartitionState;
+import io.varve.metadata.model.SegmentDescriptor;
+import io.varve.metadata.model.Topic;
+import java.util.Collection;
+import java.util.Optional;
+import java.util.SortedMap;
+
+/**
+ * The cluster's metadata as of one version: immutable, safe for any thread, cheap to keep. What it says was true at {@link #version()};
+ * whoever is about to do something that can't be undone asks {@link MetadataClient#linearizable()} for a fresh one first (I-17).
+ */
+public interface MetadataView {
+
+    /** The index in the Raft log of the last change in it. */
+    long version();
+
+    /** The cluster's id, fixed when it was formed; empty before that. */
+    String clusterId();
+
+    /** All living topics. */
+    Collection<Topic> topics();
+
+    /** The living topic of that id. */
+    Optional<Topic> topic(TopicId id);
+
+    /** The living topic of that name. */
+    Optional<Topic> topic(String name);
+
+    /** The partition, if its topic lives and has so many. */
+    Optional<PartitionState> partition(PartitionId id);
+
+    /** The partitions of a topic by index; empty if it doesn't live. */
+    Collection<PartitionState> partitions(TopicId topic);
+
+    /** The partitions that {@code broker} owns. */
+    Collection<PartitionId> ownedBy(int broker);
+
+    /** All registered brokers, the gone ones too. */
+    Collection<BrokerInfo> brokers();
+
+    /** All registered bookies, the gone ones too. */
+    Collection<BookieInfo> bookies();
+
+    /** The bookie of that id, if it ever registered and was not removed. */
+    Optional<BookieInfo> bookie(BookieId id);
+
+    /** A segment that is allocated, open or sealed and that Raft describes. */
+    Optional<SegmentDescriptor> segment(SegmentId id);
+
+    /** The segments of which a bookie holds, or is to hold, a replica: PENDING, OPEN and SEALED. */
+    Collection<SegmentDescriptor> segmentsOn(BookieId bookie);
+
+    /** What a bookie has been given to do and has not yet reported. */
+    Collection<BookieTask> tasksOf(BookieId bookie);
+
+    /** All work given out and not yet reported. */
+    Collection<BookieTask> tasks();
+
+    /** Cluster-wide dynamic configuration, by Kafka's names. */
+    SortedMap<String, String> clusterConfigs();
+
+    /** Dynamic configuration of one broker, by Kafka's names. */
+    SortedMap<String, String> brokerConfigs(int broker);
+}

@@ -1,0 +1,139 @@
+package io.varve.metadata.model;
+
+import io.varve.base.Invariant;
+import java.util.Collection;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.Optional;
+import org.pcollections.TreePMap;
+
+/**
+ * A partition's ordered segments as far as Raft describes them: contiguous, disjoint, only the last one open (I-8). What came before
+ * and was moved into the bucket is named by {@link #manifest()}. Immutable; every change shares almost all of its structure with the
+ * chain before it.
+ */
+public final class SegmentChain {
+
+    /** No segments. */
+    public static final SegmentChain EMPTY = new SegmentChain(TreePMap.empty(), Optional.empty());
+
+    private final TreePMap<Long, SegmentDescriptor> byStart;
+    private final Optional<ManifestRef> manifest;
+
+    private SegmentChain(TreePMap<Long, SegmentDescriptor> byStart, Optional<ManifestRef> manifest) {
+        this.byStart = byStart;
+        this.manifest = manifest;
+    }
+
+    /** The segments in order. A view: never changes. */
+    public Collection<SegmentDescriptor> segments() {
+        return byStart.values();
+    }
+
+    /** How many segments Raft describes. */
+    public int size() {
+        return byStart.size();
+    }
+
+    /** The stretch before the first of {@link #segments()} that lives in the bucket's manifests. */
+    public Optional<ManifestRef> manifest() {
+        return manifest;
+    }
+
+    /** The segment that may still grow. */
+    public Optional<SegmentDescriptor> open() {
+        return last().filter(s -> s.state() == SegmentDescriptor.State.OPEN);
+    }
+
+    /** The last segment, open or sealed. */
+    public Optional<SegmentDescriptor> last() {
+        return byStart.isEmpty()
+                ? Optional.empty()
+                : Optional.of(byStart.lastEntry().getValue());
+    }
+
+    /** The first segment that Raft describes. */
+    public Optional<SegmentDescriptor> first() {
+        return byStart.isEmpty()
+                ? Optional.empty()
+                : Optional.of(byStart.firstEntry().getValue());
+    }
+
+    /**
+     * The segment that covers {@code offset}. Absent both for offsets beyond the last sealed end of a chain without an open segment and
+     * for those in the manifest's stretch: compare with {@link #manifest()}.
+     */
+    public Optional<SegmentDescriptor> covering(long offset) {
+        Map.Entry<Long, SegmentDescriptor> floor = byStart.floorEntry(offset);
+        return floor == null ? Optional.empty() : Optional.of(floor.getValue()).filter(s -> s.covers(offset));
+    }
+
+    /** The segments from the one that covers {@code offset}, or else the first after it, on. */
+    public NavigableMap<Long, SegmentDescriptor> from(long offset) {
+        Map.Entry<Long, SegmentDescriptor> floor = byStart.floorEntry(offset);
+        return byStart.tailMap(floor != null && floor.getValue().covers(offset) ? floor.getKey() : offset, true);
+    }
+
+    /**
+     * The chain with {@code opened} at its end.
+     *
+     * @throws io.varve.base.InvariantViolation if it doesn't start where the chain ends (I-8)
+     */
+    public SegmentChain append(SegmentDescriptor opened) {
+        last().ifPresentOrElse(
+                        l -> Invariant.check(
+                                l.endOffset() == opened.startOffset(),
+                                "I-8 gap or overlap",
+                                l.endOffset(),
+                                opened.startOffset()),
+                        () -> manifest.ifPresent(m -> Invariant.check(
+                                m.endOffset() == opened.startOffset(), "I-8 gap after manifest", m.endOffset())));
+        // An empty segment and its successor start at one offset; the empty one leaves the chain, for it holds nothing.
+        return new SegmentChain(byStart.plus(opened.startOffset(), opened), manifest);
+    }
+
+    /**
+     * The chain with the segment of the same start replaced.
+     *
+     * @throws io.varve.base.InvariantViolation if it holds no such segment
+     */
+    public SegmentChain replace(SegmentDescriptor changed) {
+        SegmentDescriptor old = byStart.get(changed.startOffset());
+        Invariant.check(
+                old != null && old.id().equals(changed.id()),
+                "replaces a segment of the chain",
+                changed.id().value());
+        return new SegmentChain(byStart.plus(changed.startOffset(), changed), manifest);
+    }
+
+    /** The chain without its first segment, as retention takes it away. */
+    public SegmentChain withoutFirst() {
+        return byStart.isEmpty() ? this : new SegmentChain(byStart.minus(byStart.firstKey()), manifest);
+    }
+
+    /** The chain with everything below {@code ref.endOffset()} described by the manifest instead. */
+    public SegmentChain withManifest(Optional<ManifestRef> ref) {
+        TreePMap<Long, SegmentDescriptor> rest = byStart;
+        if (ref.isPresent()) {
+            while (!rest.isEmpty() && rest.firstKey() < ref.get().endOffset()) {
+                rest = rest.minus(rest.firstKey());
+            }
+        }
+        return new SegmentChain(rest, ref);
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof SegmentChain that && byStart.equals(that.byStart) && manifest.equals(that.manifest);
+    }
+
+    @Override
+    public int hashCode() {
+        return 31 * byStart.hashCode() + manifest.hashCode();
+    }
+
+    @Override
+    public String toString() {
+        return "SegmentChain" + manifest.map(m -> "[.." + m.endOffset() + "]").orElse("") + byStart.values();
+    }
+}

@@ -1,0 +1,85 @@
+package io.varve.metadata.model;
+
+import io.varve.base.Invariant;
+import io.varve.base.PartitionId;
+import io.varve.base.SegmentId;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+
+/**
+ * One segment: a run of entries of one partition with consecutive offsets, written under one epoch onto one fixed set of replicas.
+ *
+ * @param id never reused
+ * @param partition whose it is
+ * @param epoch the owner's epoch when the segment was allocated
+ * @param state see {@link State}
+ * @param startOffset the first offset it may hold
+ * @param endOffset exclusive; {@link #UNSEALED} until it is sealed
+ * @param replicas the copies on bookies that may be read, in a fixed order; empty once all were ordered to be deleted
+ * @param bytes payload and entry headers, known from the seal on; {@code -1} before
+ * @param maxTimestampMs the largest record time in it, {@code -1} if unknown or without records
+ * @param createdMs wall time of its allocation, for people
+ * @param sealedMs wall time of its seal, for retention and offload; {@code -1} before
+ * @param object where object storage holds it, once that was verified and committed (I-10)
+ */
+public record SegmentDescriptor(
+        SegmentId id,
+        PartitionId partition,
+        int epoch,
+        State state,
+        long startOffset,
+        long endOffset,
+        List<Replica> replicas,
+        long bytes,
+        long maxTimestampMs,
+        long createdMs,
+        long sealedMs,
+        Optional<ObjectRef> object) {
+
+    /** The end of a segment that has none yet. */
+    public static final long UNSEALED = -1;
+
+    /** How far a segment has come. Only forward. */
+    public enum State {
+        /** Allocated, but no roll has put it into a chain: nothing in it counts (I-6). */
+        PENDING,
+        /** The last of its chain. */
+        OPEN,
+        /** Closed at its end offset for ever. */
+        SEALED
+    }
+
+    public SegmentDescriptor {
+        Objects.requireNonNull(id, "id");
+        Objects.requireNonNull(partition, "partition");
+        Objects.requireNonNull(state, "state");
+        Objects.requireNonNull(object, "object");
+        replicas = List.copyOf(replicas);
+        Invariant.check(startOffset >= 0, "a segment's start is not negative", startOffset);
+        Invariant.check(
+                (state == State.SEALED) == (endOffset != UNSEALED),
+                "a segment has an end when it is sealed",
+                endOffset);
+        Invariant.check(
+                endOffset == UNSEALED || endOffset >= startOffset,
+                "a segment ends after its start",
+                startOffset,
+                endOffset);
+    }
+
+    /** Whether {@code offset} lies in it; an open one holds everything from its start on. */
+    public boolean covers(long offset) {
+        return offset >= startOffset && (endOffset == UNSEALED || offset < endOffset);
+    }
+
+    /** Whether it was sealed without an entry. */
+    public boolean isEmpty() {
+        return state == State.SEALED && endOffset == startOffset;
+    }
+
+    /** Whether the metadata service has committed a verified copy in object storage. */
+    public boolean isOffloaded() {
+        return object.isPresent();
+    }
+}

@@ -1,0 +1,2 @@
+/** What the metadata service knows, as immutable values. Pure: no I/O, clock, thread or chance. */
+package io.varve.metadata.model;

@@ -1,0 +1,33 @@
+package io.varve.tiering.api;
+
+import io.varve.base.PartitionId;
+import io.varve.metadata.model.ObjectRef;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+/** Copies sealed segments to object storage. Safe for any thread; bounded in what it does at a time. */
+public interface Offloader extends AutoCloseable {
+
+    /**
+     * Uploads adjoining segments as one object, reads it back and verifies it. The caller then commits what is returned. Every call to the
+     * store inside has its own deadline; an attempt that fails leaves nothing behind that the scrubber could not find by its attempt id.
+     *
+     * @param sources adjoining segments of one partition in order; closed by the offloader in every case
+     * @return fails with {@link java.io.IOException} and one line that says why
+     */
+    CompletableFuture<ObjectRef> offload(OffloadAttempt attempt, List<SealedSegmentSource> sources);
+
+    /** Deletes an object, and verifies that it is gone. Deleting what isn't there succeeds. */
+    CompletableFuture<Void> delete(String key);
+
+    /** Gives up what is under way. */
+    @Override
+    void close();
+
+    /**
+     * @param attemptId given out by the metadata service, in the key
+     * @param topicName for the object to describe itself
+     * @param partition likewise
+     */
+    record OffloadAttempt(long attemptId, String topicName, PartitionId partition) {}
+}
