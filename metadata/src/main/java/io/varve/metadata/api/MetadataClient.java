@@ -106,6 +106,12 @@ public interface MetadataClient extends AutoCloseable {
     /** Records that a deletion was carried out, or a copy is complete, verified and durable. */
     CompletableFuture<Void> completeTask(long taskId);
 
+    /**
+     * Records that an unconfirmed replica of a sealed segment holds everything below its end durably. Said by the bookie itself, when it
+     * learns of the seal and its own end reaches it, or by the owner once the replica caught up.
+     */
+    CompletableFuture<Void> confirmReplica(SegmentId segment, BookieId bookie);
+
     /** Records that a replica is lost or corrupt, so that it is never read again and is repaired. */
     CompletableFuture<Void> reportLostReplica(SegmentId segment, BookieId bookie, String reason);
 
@@ -135,7 +141,7 @@ public interface MetadataClient extends AutoCloseable {
      * @param endOffset exclusive
      * @param bytes payload and entry headers below {@code endOffset}, or -1 if the sealer doesn't know
      * @param maxTimestampMs largest record time below {@code endOffset}, or -1
-     * @param holders the bookies known to hold all of it durably; the others are under-replicated and get repaired
+     * @param holders the bookies known to hold all of it durably; the others become {@link SegmentDescriptor#unconfirmed()}
      */
     record Seal(SegmentId segment, long endOffset, long bytes, long maxTimestampMs, Set<BookieId> holders) {
         public Seal {

@@ -16,7 +16,11 @@ import java.util.Optional;
  * @param state see {@link State}
  * @param startOffset the first offset it may hold
  * @param endOffset exclusive; {@link #UNSEALED} until it is sealed
- * @param replicas the copies on bookies that may be read, in a fixed order; empty once all were ordered to be deleted
+ * @param replicas the copies on bookies that may be read, in a fixed order; empty once all were ordered to be deleted. Of a sealed
+ *     segment: those known to hold all of it durably
+ * @param unconfirmed of a sealed segment: replicas that were written to but not known to reach the end when it was sealed. They are not
+ *     read. Each becomes a replica again when it is confirmed to hold everything below the end (being a prefix by one writer, it then
+ *     holds the same bytes, I-3), and is repaired when it isn't confirmed in time
  * @param bytes payload and entry headers, known from the seal on; {@code -1} before
  * @param maxTimestampMs the largest record time in it, {@code -1} if unknown or without records
  * @param createdMs wall time of its allocation, for people
@@ -31,6 +35,7 @@ public record SegmentDescriptor(
         long startOffset,
         long endOffset,
         List<Replica> replicas,
+        List<Replica> unconfirmed,
         long bytes,
         long maxTimestampMs,
         long createdMs,
@@ -56,6 +61,7 @@ public record SegmentDescriptor(
         Objects.requireNonNull(state, "state");
         Objects.requireNonNull(object, "object");
         replicas = List.copyOf(replicas);
+        unconfirmed = List.copyOf(unconfirmed);
         Invariant.check(startOffset >= 0, "a segment's start is not negative", startOffset);
         Invariant.check(
                 (state == State.SEALED) == (endOffset != UNSEALED),
