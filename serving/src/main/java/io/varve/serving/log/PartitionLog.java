@@ -33,6 +33,15 @@ public interface PartitionLog {
     CompletableFuture<AppendResult> append(List<Batch> batches, AppendOptions options);
 
     /**
+     * As {@link #append}, but in two answers, for coordinators: their state runs ahead of the quorum and needs the offsets at once. Calls
+     * of one thread get their offsets in the order in which they were made.
+     */
+    Started start(List<Batch> batches, AppendOptions options);
+
+    /** As {@link #appendMarker}, in two answers. */
+    Started startMarker(Marker marker);
+
+    /**
      * Reads whole batches from the one that holds {@code fromOffset} on, from wherever they are.
      *
      * @param maxBytes batches are added while they fit; with {@code atLeastOne} the first one comes in any case
@@ -145,6 +154,23 @@ public interface PartitionLog {
      */
     record AppendResult(
             LogError error, long baseOffset, long lastOffset, long logAppendTimeMs, long logStart, String message) {}
+
+    /**
+     * An append under way.
+     *
+     * @param assigned completes as soon as the batches have offsets and are on their way to the bookies, never waiting for these; with an
+     *     error nothing was or will be written, and {@code acknowledged} has the same error
+     * @param acknowledged as the future of {@link #append}
+     */
+    record Started(CompletableFuture<Assigned> assigned, CompletableFuture<AppendResult> acknowledged) {}
+
+    /**
+     * Offsets given to an append that is not yet acknowledged.
+     *
+     * @param baseOffset of the first batch, -1 on error
+     * @param endOffset the offset after the last record, -1 on error
+     */
+    record Assigned(LogError error, long baseOffset, long endOffset) {}
 
     /**
      * @param error NONE also when there is nothing to read yet

@@ -1,0 +1,18 @@
+package io.varve.serving.coordinator;
+
+/** The names of the topics in which coordinators keep their state. Clients may read them, but neither write nor delete them. */
+public final class InternalTopics {
+
+    /** Groups and their committed offsets. */
+    public static final String CONSUMER_OFFSETS = "__consumer_offsets";
+
+    /** Transactions. */
+    public static final String TRANSACTION_STATE = "__transaction_state";
+
+    private InternalTopics() {}
+
+    /** Whether {@code topic} is one of them. */
+    public static boolean isInternal(String topic) {
+        return topic.equals(CONSUMER_OFFSETS) || topic.equals(TRANSACTION_STATE);
+    }
+}
