@@ -72,8 +72,10 @@ public interface BookieClient extends AutoCloseable {
      * @param partition whose fence is raised
      * @param epoch nothing below it is accepted for the partition any more, ever (I-4)
      * @param segment the segment whose end is wanted
+     * @param incarnation of the directory that the metadata says holds the replica; 0 if it isn't known. A bookie that no longer has this
+     *     directory can't vouch for what was in it, and answers UNKNOWN (I-5)
      */
-    record FenceRequest(PartitionId partition, int epoch, SegmentId segment) {}
+    record FenceRequest(PartitionId partition, int epoch, SegmentId segment, long incarnation) {}
 
     /**
      * @param status OK with the numbers below; NO_SUCH_SEGMENT: fenced, and truthfully never had it (end = the segment's start, whatever

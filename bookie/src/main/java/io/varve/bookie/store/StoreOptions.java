@@ -1,0 +1,71 @@
+package io.varve.bookie.store;
+
+import io.varve.base.BookieId;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Objects;
+
+/**
+ * How a store is set up. All limits are per store unless they say per directory.
+ *
+ * @param clusterId written into, and checked against, the cookie of every directory
+ * @param bookieId likewise
+ * @param directories at least one; made if missing
+ * @param journalFileBytes size of one preallocated journal file, a multiple of 4096
+ * @param groupBytesMax the most that is made durable by one fsync, per directory
+ * @param pendingBytesMax appends waiting to become durable beyond this are answered OVERLOADED, per directory; congested from half of it on
+ * @param recentBytesMax written groups kept in memory for readers of the tail, per directory
+ * @param entryBytesMax payloads beyond this are TOO_LARGE
+ * @param tailReadBytesMax memory for reads under way at TAIL and RECOVERY
+ * @param catchUpReadBytesMax memory for reads under way at CATCH_UP
+ * @param unsettledBytesMax full journal files beyond this are settled, oldest first, per directory
+ * @param settleBytesPerSecond how fast settling reads, per directory
+ * @param scrubBytesPerSecond how fast the scrub reads, per directory; 0 turns it off
+ * @param diskReserveBytes kept free for fences, deletions and settling, per directory; read-only when less is left
+ * @param diskRelieveBytes writable again when so much is free; above {@code diskReserveBytes}
+ */
+public record StoreOptions(
+        String clusterId,
+        BookieId bookieId,
+        List<Path> directories,
+        long journalFileBytes,
+        int groupBytesMax,
+        long pendingBytesMax,
+        long recentBytesMax,
+        int entryBytesMax,
+        long tailReadBytesMax,
+        long catchUpReadBytesMax,
+        long unsettledBytesMax,
+        long settleBytesPerSecond,
+        long scrubBytesPerSecond,
+        long diskReserveBytes,
+        long diskRelieveBytes) {
+
+    private static final long MIB = 1024 * 1024;
+
+    public StoreOptions {
+        Objects.requireNonNull(clusterId, "clusterId");
+        Objects.requireNonNull(bookieId, "bookieId");
+        directories = List.copyOf(directories);
+    }
+
+    /** The defaults for these directories. */
+    public static StoreOptions defaults(String clusterId, BookieId bookieId, List<Path> directories) {
+        return new StoreOptions(
+                clusterId,
+                bookieId,
+                directories,
+                256 * MIB,
+                (int) (4 * MIB),
+                64 * MIB,
+                64 * MIB,
+                (int) (16 * MIB),
+                64 * MIB,
+                64 * MIB,
+                2048 * MIB,
+                64 * MIB,
+                8 * MIB,
+                1024 * MIB,
+                2048 * MIB);
+    }
+}
