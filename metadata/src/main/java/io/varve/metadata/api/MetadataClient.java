@@ -66,11 +66,13 @@ public interface MetadataClient extends AutoCloseable {
     CompletableFuture<Void> alterBrokerConfigs(Optional<Integer> broker, Map<String, Optional<String>> changes);
 
     /**
-     * Asks for a new segment: an id and R writable bookies. It is PENDING until {@link #roll} puts it into the chain; pending segments of
-     * older epochs are dropped by themselves.
+     * Asks for a new segment: an id and R writable bookies, each with the incarnation of the directory to use. While fewer than R are
+     * usable but at least A, it gets those there are, so that one bookie fewer stops nobody from writing. It is PENDING until {@link #roll}
+     * puts it into the chain. It may be asked for well ahead of the roll: where it starts is decided by the roll. A roll drops all other
+     * pending segments of the partition, and so does a higher epoch.
      *
      * @param epoch the caller's; must be the partition's
-     * @param startOffset where it will start
+     * @param startOffset where it will start, as far as known: the roll puts the seal's end in its place
      * @param avoid bookies that just failed this partition: used only if there are not enough others
      */
     CompletableFuture<SegmentDescriptor> allocateSegment(
@@ -154,7 +156,8 @@ public interface MetadataClient extends AutoCloseable {
      *
      * @param epoch the caller's; must be the partition's
      * @param seal how the open segment ends; empty only if the chain has no open segment
-     * @param opened a pending segment of this partition and epoch that starts at the seal
+     * @param opened a pending segment of this partition and epoch; it starts at the seal's end, or without a seal at the end of the
+     *     chain, or in an empty chain at the log's start
      */
     record Roll(PartitionId partition, int epoch, Optional<Seal> seal, SegmentId opened) {}
 

@@ -14,8 +14,10 @@ import java.util.Optional;
  * @param partition whose it is
  * @param epoch the owner's epoch when the segment was allocated
  * @param state see {@link State}
- * @param startOffset the first offset it may hold
+ * @param startOffset the first offset it may hold; of a pending one a first guess, which the roll replaces by the seal's end
  * @param endOffset exclusive; {@link #UNSEALED} until it is sealed
+ * @param acks A as the topic had it when the segment was allocated: a takeover must know how many replicas each of its entries was
+ *     acknowledged by (I-5), whatever the topic says now
  * @param replicas the copies on bookies that may be read, in a fixed order; empty once all were ordered to be deleted. Of a sealed
  *     segment: those known to hold all of it durably
  * @param unconfirmed of a sealed segment: replicas that were written to but not known to reach the end when it was sealed. They are not
@@ -34,6 +36,7 @@ public record SegmentDescriptor(
         State state,
         long startOffset,
         long endOffset,
+        int acks,
         List<Replica> replicas,
         List<Replica> unconfirmed,
         long bytes,
@@ -62,6 +65,7 @@ public record SegmentDescriptor(
         Objects.requireNonNull(object, "object");
         replicas = List.copyOf(replicas);
         unconfirmed = List.copyOf(unconfirmed);
+        Invariant.check(acks >= 1, "entries are acknowledged by at least one replica", acks);
         Invariant.check(startOffset >= 0, "a segment's start is not negative", startOffset);
         Invariant.check(
                 (state == State.SEALED) == (endOffset != UNSEALED),
