@@ -30,7 +30,13 @@ public final class MetadataException extends RuntimeException {
         ALREADY_EXISTS,
         /** The request makes no sense as it stands. */
         INVALID,
-        /** A configuration value is wrong. */
+        /** A topic's name is not one by Kafka's rules. */
+        INVALID_TOPIC_NAME,
+        /** A number of partitions that can't be. */
+        INVALID_PARTITIONS,
+        /** More replicas than there are bookies, or none. */
+        INVALID_REPLICATION_FACTOR,
+        /** A configuration key is unknown, or its value is wrong. */
         INVALID_CONFIG,
         /** Fewer usable bookies than the segment needs: try again later. */
         NOT_ENOUGH_BOOKIES,

@@ -40,28 +40,29 @@ public sealed interface BookieTask {
             implements BookieTask {}
 
     /**
-     * Copy a sealed segment from one of {@code sources} and become its replica.
+     * Copy a sealed segment from one of {@code sources} and become its replica. What the bookie holds of it already is kept: a bookie
+     * that turns out to hold all of it has only to say so.
      *
-     * @param replaced the replica whose place is taken
+     * @param incarnation of the directory to put it in
+     * @param sources replicas that hold all of it
      */
     record CopyReplica(
             long taskId,
             BookieId bookie,
             PartitionId partition,
             SegmentId segment,
-            List<Replica> sources,
-            Replica replaced)
+            long incarnation,
+            List<Replica> sources)
             implements BookieTask {
         public CopyReplica {
             sources = List.copyOf(sources);
-            Objects.requireNonNull(replaced, "replaced");
         }
     }
 
     /**
      * Delete an object that nothing names any longer (I-11), or whatever an abandoned attempt may have left.
      *
-     * @param key the full key
+     * @param key as {@link ObjectKeys} makes it
      */
     record DeleteObject(long taskId, BookieId bookie, String key) implements BookieTask {
         public DeleteObject {

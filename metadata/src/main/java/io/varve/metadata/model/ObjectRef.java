@@ -5,7 +5,7 @@ import java.util.Objects;
 /**
  * A verified object in the bucket. One object can hold several adjoining segments of one partition.
  *
- * @param key the full key; {@code [A-Za-z0-9/._-]}, with the attempt id in it, never written twice
+ * @param key as {@link ObjectKeys} makes it, with the attempt id in it: never written twice
  * @param attemptId the upload's own number, given out by the metadata service
  * @param length bytes
  * @param crc32c of the object's footer, which covers the CRCs of everything else
