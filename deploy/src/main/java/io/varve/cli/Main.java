@@ -1,0 +1,58 @@
+package io.varve.cli;
+
+import io.varve.base.StartupException;
+import io.varve.cli.bench.BenchCommand;
+import java.io.PrintWriter;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
+
+/**
+ * The {@code varve} command. Exit codes: 0 done; 1 it failed, and said why; 2 it was called or configured wrongly; 10 and up a role could
+ * not start, by {@link StartupException.Reason}.
+ */
+@Command(
+        name = "varve",
+        description = "A log that speaks Kafka's protocol and keeps everything in object storage.",
+        mixinStandardHelpOptions = true,
+        scope = CommandLine.ScopeType.INHERIT,
+        versionProvider = Version.class,
+        synopsisSubcommandLabel = "COMMAND",
+        subcommands = {BenchCommand.class, CommandLine.HelpCommand.class})
+public final class Main implements Runnable {
+
+    @Spec
+    private CommandSpec spec;
+
+    private Main() {}
+
+    public static void main(String[] arguments) {
+        System.exit(execute(arguments));
+    }
+
+    /** Runs a command, and returns what the process is to exit with. */
+    static int execute(String... arguments) {
+        return new CommandLine(new Main())
+                .setCaseInsensitiveEnumValuesAllowed(true)
+                .setExecutionExceptionHandler(Main::explain)
+                .execute(arguments);
+    }
+
+    /** Without a command: says which there are. */
+    @Override
+    public void run() {
+        throw new CommandLine.ParameterException(spec.commandLine(), "Which command?");
+    }
+
+    private static int explain(Exception exception, CommandLine command, CommandLine.ParseResult parsed) {
+        PrintWriter err = command.getErr();
+        if (exception instanceof StartupException startup) {
+            err.println(command.getCommandSpec().qualifiedName() + ": " + startup.getMessage());
+            return startup.reason().exitCode();
+        }
+        err.println(command.getCommandSpec().qualifiedName() + ": " + exception);
+        exception.printStackTrace(err);
+        return 1;
+    }
+}

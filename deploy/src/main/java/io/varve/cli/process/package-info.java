@@ -1,0 +1,2 @@
+/** Other processes of the same program. */
+package io.varve.cli.process;

@@ -1,0 +1,2 @@
+/** What commands print: tables, numbers, progress, JSON. */
+package io.varve.cli.text;

@@ -1,0 +1,30 @@
+package io.varve.cli.text;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+
+class UnitsTest {
+
+    @Test
+    void bytesAreCountedByPowersOf1024() {
+        assertThat(Units.bytes(0)).isEqualTo("0 B");
+        assertThat(Units.bytes(1023)).isEqualTo("1023 B");
+        assertThat(Units.bytes(1024)).isEqualTo("1.0 KiB");
+        assertThat(Units.bytes(5L * 1024 * 1024 * 1024 * 1024)).isEqualTo("5.0 TiB");
+        assertThat(Units.bytes(Long.MAX_VALUE)).isEqualTo("8192.0 PiB");
+    }
+
+    @Test
+    void aRateOverNoTimeIsZero() {
+        assertThat(Units.perSecond(10, 0)).isZero();
+        assertThat(Units.perSecond(1_000, 500_000_000)).isEqualTo(2_000);
+    }
+
+    @Test
+    void shortTimesAreGivenInMillisecondsAndLongOnesInSeconds() {
+        assertThat(Units.duration(1_499_999)).isEqualTo("1 ms");
+        assertThat(Units.duration(9_999_000_000L)).isEqualTo("9999 ms");
+        assertThat(Units.duration(12_340_000_000L)).isEqualTo("12.3 s");
+    }
+}
