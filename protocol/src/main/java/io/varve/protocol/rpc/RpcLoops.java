@@ -1,0 +1,60 @@
+package io.varve.protocol.rpc;
+
+import io.netty.channel.Channel;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.IoHandlerFactory;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.ServerChannel;
+import io.netty.channel.epoll.Epoll;
+import io.netty.channel.epoll.EpollIoHandler;
+import io.netty.channel.epoll.EpollServerSocketChannel;
+import io.netty.channel.epoll.EpollSocketChannel;
+import io.netty.channel.nio.NioIoHandler;
+import io.netty.channel.socket.nio.NioServerSocketChannel;
+import io.netty.channel.socket.nio.NioSocketChannel;
+import io.netty.util.concurrent.DefaultThreadFactory;
+import java.util.concurrent.TimeUnit;
+
+/** The event loops of a process, shared by its servers and clients: epoll where it is, else NIO. */
+public final class RpcLoops implements AutoCloseable {
+
+    private static final long CLOSE_MS_MAX = 2_000;
+
+    private final EventLoopGroup group;
+
+    private RpcLoops(EventLoopGroup group) {
+        this.group = group;
+    }
+
+    /**
+     * Starts {@code threads} loops.
+     *
+     * @param name of the threads
+     */
+    public static RpcLoops start(String name, int threads) {
+        IoHandlerFactory io = Epoll.isAvailable() ? EpollIoHandler.newFactory() : NioIoHandler.newFactory();
+        return new RpcLoops(new MultiThreadIoEventLoopGroup(threads, new DefaultThreadFactory(name, true), io));
+    }
+
+    /** The loops. */
+    public EventLoopGroup group() {
+        return group;
+    }
+
+    /** The class of outgoing connections that runs on them. */
+    public Class<? extends Channel> channelType() {
+        return Epoll.isAvailable() ? EpollSocketChannel.class : NioSocketChannel.class;
+    }
+
+    /** The class of listening sockets that runs on them. */
+    public Class<? extends ServerChannel> serverChannelType() {
+        return Epoll.isAvailable() ? EpollServerSocketChannel.class : NioServerSocketChannel.class;
+    }
+
+    /** Stops the loops and waits for them, two seconds at most. Close what runs on them first. */
+    @Override
+    public void close() {
+        group.shutdownGracefully(0, CLOSE_MS_MAX, TimeUnit.MILLISECONDS)
+                .awaitUninterruptibly(CLOSE_MS_MAX, TimeUnit.MILLISECONDS);
+    }
+}
