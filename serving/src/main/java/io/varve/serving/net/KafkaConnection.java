@@ -199,8 +199,9 @@ final class KafkaConnection extends ChannelInboundHandlerAdapter implements Fram
                         session,
                         request.clientId(),
                         failure);
-        AbstractResponse response =
-                request.parsed().body().getErrorResponse(Errors.forException(failure).exception());
+        AbstractResponse response = request.parsed()
+                .body()
+                .getErrorResponse(Errors.forException(failure).exception());
         return response == null ? Answer.NONE : Answer.of(response);
     }
 
@@ -233,8 +234,7 @@ final class KafkaConnection extends ChannelInboundHandlerAdapter implements Fram
     private void write(ClientRequest request, AbstractResponse response) {
         ByteBuf frame;
         try {
-            frame = ResponseWriter.write(
-                    channel.alloc(), request.parsed().header(), response, request.version());
+            frame = ResponseWriter.write(channel.alloc(), request.parsed().header(), response, request.version());
         } catch (RuntimeException e) {
             server.log()
                     .error(

@@ -169,7 +169,10 @@ public final class KafkaServer implements AutoCloseable {
                     bound.cause());
         }
         listeners.put(listener.name(), bound.channel());
-        LOG.info("event=listening listener={} address={}", listener.name(), bound.channel().localAddress());
+        LOG.info(
+                "event=listening listener={} address={}",
+                listener.name(),
+                bound.channel().localAddress());
     }
 
     private void onClosed(KafkaConnection connection) {
@@ -204,10 +207,7 @@ public final class KafkaServer implements AutoCloseable {
         protected void initChannel(SocketChannel channel) {
             InetSocketAddress remote = channel.remoteAddress();
             ClientSession session = new ClientSession(
-                    listener + "-" + nextConnection.incrementAndGet(),
-                    remote.getAddress(),
-                    remote.getPort(),
-                    listener);
+                    listener + "-" + nextConnection.incrementAndGet(), remote.getAddress(), remote.getPort(), listener);
             boolean withinLimits;
             synchronized (count) {
                 withinLimits = count.onOpen(session.address().getHostAddress());
