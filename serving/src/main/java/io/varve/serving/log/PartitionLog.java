@@ -38,6 +38,12 @@ public interface PartitionLog {
      */
     Started start(List<Batch> batches, AppendOptions options);
 
+    /**
+     * Whether this producer's transaction is known here to be open, so that another write of it needs no word from its coordinator. May be
+     * out of date by the time of the append, which looks again.
+     */
+    boolean isInTransaction(long producerId, short producerEpoch);
+
     /** As {@link #appendMarker}, in two answers. */
     Started startMarker(Marker marker);
 

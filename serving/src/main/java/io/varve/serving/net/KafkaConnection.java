@@ -221,8 +221,14 @@ final class KafkaConnection extends ChannelInboundHandlerAdapter implements Fram
     private void send(Turn turn) {
         ClientRequest request = turn.request();
         gate.onAnswered(request.bytes());
-        turn.answer().response().ifPresent(response -> write(request, response));
-        turn.answer().whenGone().run();
+        if (turn.answer().response().isPresent()) {
+            write(request, turn.answer());
+        } else {
+            turn.answer().whenGone().run();
+        }
+        if (turn.answer().close()) {
+            channel.close();
+        }
         if (request.api() == ApiKeys.FETCH) {
             fetching = false;
             if (!parked.isEmpty()) {
@@ -231,7 +237,8 @@ final class KafkaConnection extends ChannelInboundHandlerAdapter implements Fram
         }
     }
 
-    private void write(ClientRequest request, AbstractResponse response) {
+    private void write(ClientRequest request, Answer answer) {
+        AbstractResponse response = answer.response().orElseThrow();
         ByteBuf frame;
         try {
             frame = ResponseWriter.write(channel.alloc(), request.parsed().header(), response, request.version());
@@ -243,11 +250,16 @@ final class KafkaConnection extends ChannelInboundHandlerAdapter implements Fram
                             request.version(),
                             session,
                             e);
+            answer.whenGone().run();
             channel.close();
             return;
         }
         server.metrics().onBytesOut(frame.readableBytes());
-        channel.write(frame, channel.voidPromise());
+        if (answer.whenGone() == Answer.NOTHING) {
+            channel.write(frame, channel.voidPromise());
+        } else {
+            channel.write(frame).addListener(gone -> answer.whenGone().run());
+        }
         throttle(response.throttleTimeMs());
     }
 

@@ -324,6 +324,14 @@ public final class InMemoryPartitionLog implements PartitionLog {
     }
 
     @Override
+    public boolean isInTransaction(long producerId, short producerEpoch) {
+        synchronized (kept) {
+            Producer producer = producers.get(producerId);
+            return producer != null && producer.epoch == producerEpoch && producer.txnStart >= 0;
+        }
+    }
+
+    @Override
     public CompletableFuture<List<ProducerInfo>> producers() {
         synchronized (kept) {
             List<ProducerInfo> infos = new ArrayList<>();

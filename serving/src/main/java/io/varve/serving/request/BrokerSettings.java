@@ -1,0 +1,21 @@
+package io.varve.serving.request;
+
+/**
+ * What of the broker's configuration request handlers look at.
+ *
+ * @param brokerId {@code node.id}
+ * @param autoCreateTopics {@code auto.create.topics.enable}
+ * @param fetchBytesMax {@code fetch.max.bytes}: no answer to a Fetch is larger, but for its first batch
+ * @param fetchMemoryBytes bytes of Fetch answers on their way to all clients together
+ * @param fetchSessionsMax {@code max.incremental.fetch.session.cache.slots}
+ * @param takeoverWaitMs how long a request waits for a partition that this broker is about to serve
+ * @param adminTimeoutMs how long an admin request waits at most, whatever the client allows
+ */
+public record BrokerSettings(
+        int brokerId,
+        boolean autoCreateTopics,
+        int fetchBytesMax,
+        long fetchMemoryBytes,
+        int fetchSessionsMax,
+        long takeoverWaitMs,
+        long adminTimeoutMs) {}
