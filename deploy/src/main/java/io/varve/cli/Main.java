@@ -28,6 +28,7 @@ public final class Main implements Runnable {
     private Main() {}
 
     public static void main(String[] arguments) {
+        Logging.choose(arguments);
         System.exit(execute(arguments));
     }
 

@@ -128,7 +128,9 @@ public final class BenchCommand implements Callable<Integer> {
                 Duration.ofSeconds(timeoutSeconds),
                 client);
         List<BenchResult> results;
-        try (Admin admin = Admin.create(Map.of("bootstrap.servers", bootstrap))) {
+        Admin admin = Admin.create(Map.of(
+                "bootstrap.servers", bootstrap, "default.api.timeout.ms", Long.toString(timeoutSeconds * 1_000L)));
+        try {
             BenchTopic benchTopic = new BenchTopic(admin, options);
             if (topic == null) {
                 benchTopic.create(replicationFactor, cold);
@@ -143,6 +145,8 @@ public final class BenchCommand implements Callable<Integer> {
         } catch (BenchFailure e) {
             spec.commandLine().getErr().println("varve bench: " + e.getMessage());
             return 1;
+        } finally {
+            admin.close(Duration.ZERO);
         }
         if (json) {
             Json.print(System.out, results);

@@ -7,6 +7,7 @@ import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -15,6 +16,7 @@ import java.util.List;
 import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 
 /**
  * A process that this one started, with what it prints kept in a file and its last lines in memory. It ends with this process, however
@@ -26,14 +28,16 @@ public final class ChildProcess implements AutoCloseable {
 
     private final String name;
     private final Process process;
+    private final Consumer<String> onLine;
     private final String marker;
     private final CompletableFuture<String> ready = new CompletableFuture<>();
     private final Deque<String> lastLines = new ArrayDeque<>();
     private final Thread pump;
 
-    private ChildProcess(String name, Process process, String marker, PrintWriter log) {
+    private ChildProcess(String name, Process process, Consumer<String> onLine, String marker, PrintWriter log) {
         this.name = name;
         this.process = process;
+        this.onLine = onLine;
         this.marker = marker;
         this.pump = new Thread(() -> pump(log), name + "-output");
         pump.setDaemon(true);
@@ -48,16 +52,19 @@ public final class ChildProcess implements AutoCloseable {
      * @param log takes what it prints, after what is there already
      */
     public static ChildProcess start(String name, List<String> command, String marker, Path log) throws IOException {
+        return start(name, command, marker, log, line -> {});
+    }
+
+    /** {@link #start(String, List, String, Path)}, with somebody who is told of every line, on a thread of the process's own. */
+    public static ChildProcess start(
+            String name, List<String> command, String marker, Path log, Consumer<String> onLine) throws IOException {
         Files.createDirectories(log.toAbsolutePath().getParent());
         PrintWriter writer = new PrintWriter(
                 Files.newBufferedWriter(
-                        log,
-                        StandardCharsets.UTF_8,
-                        java.nio.file.StandardOpenOption.CREATE,
-                        java.nio.file.StandardOpenOption.APPEND),
+                        log, StandardCharsets.UTF_8, StandardOpenOption.CREATE, StandardOpenOption.APPEND),
                 true);
         Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
-        return new ChildProcess(name, process, marker, writer);
+        return new ChildProcess(name, process, onLine, marker, writer);
     }
 
     private void pump(PrintWriter log) {
@@ -72,6 +79,7 @@ public final class ChildProcess implements AutoCloseable {
                     }
                     lastLines.addLast(line);
                 }
+                onLine.accept(line);
                 if (line.contains(marker)) {
                     ready.complete(line);
                 }
@@ -102,10 +110,24 @@ public final class ChildProcess implements AutoCloseable {
         return ready;
     }
 
+    /** SIGKILL. */
+    public void killWithoutWaiting() {
+        process.destroyForcibly();
+    }
+
     /** SIGKILL, and waits until it is gone. */
     public void kill() {
-        process.destroyForcibly();
+        killWithoutWaiting();
         awaitExit(Duration.ofSeconds(10));
+    }
+
+    /** Ends its standard input. */
+    public void closeInput() {
+        try {
+            process.getOutputStream().close();
+        } catch (IOException e) {
+            // It has ended, and its input with it.
+        }
     }
 
     /** SIGTERM. */

@@ -1,0 +1,126 @@
+package io.varve.cli.report;
+
+import io.varve.metadata.api.MetadataView;
+import io.varve.metadata.model.BookieInfo;
+import io.varve.metadata.model.BookieTask;
+import io.varve.metadata.model.BrokerInfo;
+import io.varve.metadata.model.PartitionState;
+import io.varve.metadata.model.SegmentDescriptor;
+import io.varve.metadata.model.Topic;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * The state of a whole cluster.
+ *
+ * @param version the index in the metadata's log that it was taken at
+ * @param partitionsWithoutOwner that nobody serves now
+ * @param segments as far as Raft describes them
+ * @param segmentsUnderReplicated sealed, not in object storage, and short of copies on living bookies
+ * @param segmentsToOffload sealed, not empty, of a tiered topic, and not yet in object storage
+ * @param bytesToOffload theirs
+ * @param tasks work given to bookies and not yet reported, by kind
+ */
+public record ClusterReport(
+        String clusterId,
+        long version,
+        List<BrokerRow> brokers,
+        List<BookieRow> bookies,
+        int topics,
+        int partitions,
+        int partitionsWithoutOwner,
+        long segments,
+        long segmentsUnderReplicated,
+        long segmentsToOffload,
+        long bytesToOffload,
+        Map<String, Integer> tasks) {
+
+    /**
+     * @param listeners as {@code name://host:port}
+     * @param partitions how many it owns
+     */
+    public record BrokerRow(int id, String state, String rack, List<String> listeners, int partitions) {}
+
+    /**
+     * @param replicas how many segments have a copy on it
+     * @param tasks how much work it has been given
+     */
+    public record BookieRow(
+            int id,
+            String state,
+            String rack,
+            String address,
+            long freeBytes,
+            long totalBytes,
+            int replicas,
+            int tasks) {}
+
+    /** The report on {@code view}. */
+    public static ClusterReport of(MetadataView view) {
+        int partitions = 0;
+        int withoutOwner = 0;
+        long segments = 0;
+        long underReplicated = 0;
+        long toOffload = 0;
+        long bytesToOffload = 0;
+        for (Topic topic : view.topics()) {
+            for (PartitionState partition : view.partitions(topic.id())) {
+                partitions++;
+                withoutOwner += partition.owner() == PartitionState.NO_OWNER ? 1 : 0;
+                for (SegmentDescriptor segment : partition.chain().segments()) {
+                    segments++;
+                    underReplicated += SegmentHealth.isUnderReplicated(segment, topic, view) ? 1 : 0;
+                    if (SegmentHealth.isToOffload(segment, topic)) {
+                        toOffload++;
+                        bytesToOffload += Math.max(0, segment.bytes());
+                    }
+                }
+            }
+        }
+        return new ClusterReport(
+                view.clusterId(),
+                view.version(),
+                view.brokers().stream().map(broker -> row(broker, view)).toList(),
+                view.bookies().stream().map(bookie -> row(bookie, view)).toList(),
+                view.topics().size(),
+                partitions,
+                withoutOwner,
+                segments,
+                underReplicated,
+                toOffload,
+                bytesToOffload,
+                tasks(view));
+    }
+
+    private static BrokerRow row(BrokerInfo broker, MetadataView view) {
+        return new BrokerRow(
+                broker.id(),
+                broker.state().name(),
+                broker.rack(),
+                broker.endpoints().stream()
+                        .map(endpoint -> endpoint.listener() + "://" + endpoint.host() + ":" + endpoint.port())
+                        .toList(),
+                view.ownedBy(broker.id()).size());
+    }
+
+    private static BookieRow row(BookieInfo bookie, MetadataView view) {
+        return new BookieRow(
+                bookie.id().value(),
+                bookie.state().name(),
+                bookie.rack(),
+                bookie.host() + ":" + bookie.port(),
+                bookie.freeBytes(),
+                bookie.totalBytes(),
+                view.segmentsOn(bookie.id()).size(),
+                view.tasksOf(bookie.id()).size());
+    }
+
+    private static Map<String, Integer> tasks(MetadataView view) {
+        Map<String, Integer> byKind = new TreeMap<>();
+        for (BookieTask task : view.tasks()) {
+            byKind.merge(task.getClass().getSimpleName(), 1, Integer::sum);
+        }
+        return byKind;
+    }
+}

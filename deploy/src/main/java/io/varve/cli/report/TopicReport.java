@@ -1,0 +1,85 @@
+package io.varve.cli.report;
+
+import io.varve.metadata.api.MetadataView;
+import io.varve.metadata.model.ManifestRef;
+import io.varve.metadata.model.PartitionState;
+import io.varve.metadata.model.SegmentDescriptor;
+import io.varve.metadata.model.Topic;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * One topic, partition by partition.
+ *
+ * @param replicas R
+ * @param acks A
+ * @param configs what was set on the topic itself
+ */
+public record TopicReport(
+        String name, String id, int replicas, int acks, Map<String, String> configs, List<PartitionRow> partitions) {
+
+    /**
+     * One partition.
+     *
+     * @param owner the broker, -1 if none
+     * @param sealedEnd where the last sealed segment ends, or where the open one starts
+     * @param segments in Raft and in manifests together
+     * @param localBytes of sealed segments that bookies hold
+     * @param objectBytes of what object storage holds
+     * @param underReplicated segments short of copies
+     */
+    public record PartitionRow(
+            int partition,
+            int owner,
+            int epoch,
+            long logStart,
+            long sealedEnd,
+            long segments,
+            long localBytes,
+            long objectBytes,
+            long underReplicated) {}
+
+    /** The report on {@code topic} as of {@code view}. */
+    public static TopicReport of(Topic topic, MetadataView view) {
+        return new TopicReport(
+                topic.name(),
+                topic.id().toString(),
+                topic.replicas(),
+                topic.acks(),
+                topic.configs(),
+                view.partitions(topic.id()).stream()
+                        .map(partition -> row(partition, topic, view))
+                        .toList());
+    }
+
+    private static PartitionRow row(PartitionState partition, Topic topic, MetadataView view) {
+        long sealedEnd =
+                partition.chain().manifest().map(ManifestRef::endOffset).orElse(partition.logStartOffset());
+        long segments = partition.chain().manifest().map(ManifestRef::segments).orElse(0L);
+        long objectBytes = partition.chain().manifest().map(ManifestRef::bytes).orElse(0L);
+        long localBytes = 0;
+        long underReplicated = 0;
+        String lastKey = "";
+        for (SegmentDescriptor segment : partition.chain().segments()) {
+            segments++;
+            sealedEnd = segment.state() == SegmentDescriptor.State.SEALED ? segment.endOffset() : segment.startOffset();
+            localBytes += segment.replicas().isEmpty() ? 0 : Math.max(0, segment.bytes());
+            underReplicated += SegmentHealth.isUnderReplicated(segment, topic, view) ? 1 : 0;
+            // Adjoining segments can share one object.
+            if (segment.isOffloaded() && !segment.object().get().key().equals(lastKey)) {
+                lastKey = segment.object().get().key();
+                objectBytes += segment.object().get().length();
+            }
+        }
+        return new PartitionRow(
+                partition.id().index(),
+                partition.owner(),
+                partition.epoch(),
+                partition.logStartOffset(),
+                sealedEnd,
+                segments,
+                localBytes,
+                objectBytes,
+                underReplicated);
+    }
+}

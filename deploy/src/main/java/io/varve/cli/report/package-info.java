@@ -1,0 +1,2 @@
+/** What an operator asks about a cluster, taken out of one version of its metadata. Pure. */
+package io.varve.cli.report;
