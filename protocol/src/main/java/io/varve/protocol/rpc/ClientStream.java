@@ -19,6 +19,11 @@ final class ClientStream implements RpcStream {
     }
 
     @Override
+    public void execute(Runnable task) {
+        connection.run(task);
+    }
+
+    @Override
     public void send(ByteBuf... parts) {
         if (over || !connection.run(() -> connection.send(this, parts))) {
             Frame.releaseAll(parts);

@@ -1,7 +1,6 @@
 package io.varve.protocol.rpc;
 
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.Channel;
 
 /**
@@ -53,37 +52,32 @@ final class Frame {
     /** What {@code length} counts besides the body. */
     static final int HEADER_BYTES_COUNTED = HEADER_BYTES - Integer.BYTES;
 
-    /** A body up to this size is copied behind its header, which costs less than a second buffer for the kernel to gather. */
-    private static final int COPIED_BODY_BYTES_MAX = 512;
+    /** Parts up to this size are copied behind the header, which costs less than another buffer for the kernel to gather. */
+    private static final int COPIED_PART_BYTES_MAX = 512;
 
     private Frame() {}
 
     /** Queues a frame on the channel, whose event loop this is, without flushing. Takes over one reference of each part. */
     static void write(Channel to, int kind, int code, long correlation, int timeoutMs, ByteBuf... parts) {
-        int bodyBytes = 0;
-        for (ByteBuf part : parts) {
-            bodyBytes = Math.addExact(bodyBytes, part.readableBytes());
+        int copiedParts = 0;
+        int copiedBytes = 0;
+        while (copiedParts < parts.length && parts[copiedParts].readableBytes() <= COPIED_PART_BYTES_MAX) {
+            copiedBytes += parts[copiedParts++].readableBytes();
         }
-        boolean copied = bodyBytes <= COPIED_BODY_BYTES_MAX;
-        ByteBufAllocator alloc = to.alloc();
-        ByteBuf head = alloc.ioBuffer(copied ? HEADER_BYTES + bodyBytes : HEADER_BYTES);
-        head.writeInt(HEADER_BYTES_COUNTED + bodyBytes)
+        ByteBuf head = to.alloc().ioBuffer(HEADER_BYTES + copiedBytes);
+        head.writeInt(HEADER_BYTES_COUNTED + bytesOf(parts))
                 .writeByte(kind)
                 .writeByte(0)
                 .writeShort(code)
                 .writeLong(correlation)
                 .writeInt(timeoutMs);
-        if (copied) {
-            for (ByteBuf part : parts) {
-                head.writeBytes(part, part.readerIndex(), part.readableBytes());
-                part.release();
-            }
-            to.write(head, to.voidPromise());
-            return;
+        for (int i = 0; i < copiedParts; i++) {
+            head.writeBytes(parts[i], parts[i].readerIndex(), parts[i].readableBytes());
+            parts[i].release();
         }
         to.write(head, to.voidPromise());
-        for (ByteBuf part : parts) {
-            to.write(part, to.voidPromise());
+        for (int i = copiedParts; i < parts.length; i++) {
+            to.write(parts[i], to.voidPromise());
         }
     }
 

@@ -6,7 +6,7 @@ package io.varve.protocol.rpc;
  * @param frameBytesMax the longest frame taken
  * @param inFlightMax calls of one connection in work at a time
  * @param inFlightBytesMax bytes of bodies of one connection in work at a time
- * @param totalBytesMax bytes of bodies of all connections in work at a time
+ * @param totalBytesMax bytes of bodies of all connections in work at a time; each may have 64 KiB beyond it
  * @param connectionsMax connections a server takes
  * @param aliveMs after that long without a word, one is sent; at most a third of {@code silentMsMax}
  * @param silentMsMax a peer from whom nothing came for so long is taken for dead

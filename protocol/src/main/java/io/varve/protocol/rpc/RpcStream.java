@@ -19,4 +19,7 @@ public interface RpcStream {
 
     /** Whether the connection takes more without building up a queue: above its mark a sender should wait for {@code onWritable}. */
     boolean isWritable();
+
+    /** Runs {@code task} on the connection's event loop, on which the messages arrive; at once if this is it. Dropped if the loop has stopped. */
+    void execute(Runnable task);
 }

@@ -19,6 +19,9 @@ final class ServerLink extends Link implements RpcPeer {
 
     private static final Logger LOG = LoggerFactory.getLogger(ServerLink.class);
 
+    /** Bytes that a connection may have in work even when the budget of all connections is used up. */
+    private static final long SHARE_BYTES_MIN = 64 * 1024;
+
     private final ServerContext context;
     private final RpcIdentity identity;
     private final int version;
@@ -170,7 +173,9 @@ final class ServerLink extends Link implements RpcPeer {
         if (closed) {
             return;
         }
-        boolean sharedUsedUp = context.budget.isUsedUp();
+        // A connection with hardly anything in work is let through: what it brings may be a fence that must not wait
+        // for others' appends.
+        boolean sharedUsedUp = inFlightBytes.get() > SHARE_BYTES_MIN && context.budget.isUsedUp();
         boolean full = inFlight.get() > bounds().inFlightMax()
                 || inFlightBytes.get() > bounds().inFlightBytesMax()
                 || !channel().isWritable()

@@ -34,6 +34,11 @@ final class ServerStream implements RpcServerStream {
     }
 
     @Override
+    public void execute(Runnable task) {
+        link.run(task);
+    }
+
+    @Override
     public void send(ByteBuf... parts) {
         if (over || !link.run(() -> link.send(Frame.STREAM_MESSAGE, 0, correlation, 0, parts))) {
             Frame.releaseAll(parts);
