@@ -112,7 +112,7 @@ public final class ChildProcess implements AutoCloseable {
 
     /** SIGKILL. */
     public void killWithoutWaiting() {
-        process.destroyForcibly();
+        process.toHandle().destroyForcibly(); // Process.destroy would close its output, and lose its last words
     }
 
     /** SIGKILL, and waits until it is gone. */
@@ -132,7 +132,7 @@ public final class ChildProcess implements AutoCloseable {
 
     /** SIGTERM. */
     public void terminate() {
-        process.destroy();
+        process.toHandle().destroy();
     }
 
     /** SIGSTOP: it stands still, its connections stay open. */
