@@ -4,6 +4,7 @@ import io.varve.base.BookieId;
 import io.varve.base.PartitionId;
 import io.varve.base.SegmentId;
 import io.varve.base.TopicId;
+import io.varve.metadata.model.BookieInfo;
 import io.varve.metadata.model.BrokerInfo;
 import io.varve.metadata.model.ObjectRef;
 import io.varve.metadata.model.PartitionState;
@@ -116,6 +117,18 @@ public interface MetadataClient extends AutoCloseable {
 
     /** Records that a replica is lost or corrupt, so that it is never read again and is repaired. */
     CompletableFuture<Void> reportLostReplica(SegmentId segment, BookieId bookie, String reason);
+
+    /** An operator's word on a broker: draining, or live again. Its partitions leave as it releases them. */
+    CompletableFuture<Void> setBrokerState(int broker, BrokerInfo.State state);
+
+    /**
+     * An operator's word on a bookie, whether it lives or not: draining, so that it is emptied for good, or writable again. It holds until an operator
+     * says otherwise.
+     */
+    CompletableFuture<Void> setBookieState(BookieId bookie, BookieInfo.State state);
+
+    /** Forgets a bookie that is gone and of which nothing is needed any longer. */
+    CompletableFuture<Void> removeBookie(BookieId bookie);
 
     /** Ends the watch, closes sessions gracefully, and fails what is under way with UNKNOWN_OUTCOME. */
     @Override

@@ -68,6 +68,11 @@ public final class SegmentChain {
         return floor == null ? Optional.empty() : Optional.of(floor.getValue()).filter(s -> s.covers(offset));
     }
 
+    /** The segment that starts at {@code startOffset}, or null. */
+    public SegmentDescriptor at(long startOffset) {
+        return byStart.get(startOffset);
+    }
+
     /** The segments from the one that covers {@code offset}, or else the first after it, on. */
     public NavigableMap<Long, SegmentDescriptor> from(long offset) {
         Map.Entry<Long, SegmentDescriptor> floor = byStart.floorEntry(offset);
@@ -88,7 +93,7 @@ public final class SegmentChain {
                                 opened.startOffset()),
                         () -> manifest.ifPresent(m -> Invariant.check(
                                 m.endOffset() == opened.startOffset(), "I-8 gap after manifest", m.endOffset())));
-        // An empty segment and its successor start at one offset; the empty one leaves the chain, for it holds nothing.
+        Invariant.check(!byStart.containsKey(opened.startOffset()), "I-8 an empty segment leaves the chain first");
         return new SegmentChain(byStart.plus(opened.startOffset(), opened), manifest);
     }
 
@@ -103,12 +108,27 @@ public final class SegmentChain {
                 old != null && old.id().equals(changed.id()),
                 "replaces a segment of the chain",
                 changed.id().value());
+        Invariant.check(
+                old.endOffset() == changed.endOffset() || old.endOffset() == SegmentDescriptor.UNSEALED,
+                "a seal is final",
+                old.endOffset(),
+                changed.endOffset());
         return new SegmentChain(byStart.plus(changed.startOffset(), changed), manifest);
     }
 
     /** The chain without its first segment, as retention takes it away. */
     public SegmentChain withoutFirst() {
         return byStart.isEmpty() ? this : new SegmentChain(byStart.minus(byStart.firstKey()), manifest);
+    }
+
+    /**
+     * The chain without its last segment, which was sealed empty: what follows starts where it did.
+     *
+     * @throws io.varve.base.InvariantViolation if the last segment holds something, or may yet
+     */
+    public SegmentChain withoutEmptyLast() {
+        Invariant.check(last().filter(SegmentDescriptor::isEmpty).isPresent(), "the last segment is empty");
+        return new SegmentChain(byStart.minus(byStart.lastKey()), manifest);
     }
 
     /** The chain with everything below {@code ref.endOffset()} described by the manifest instead. */

@@ -1,0 +1,2 @@
+/** The clients of the metadata service. */
+package io.varve.metadata.client;

@@ -1,0 +1,205 @@
+package io.varve.metadata.core;
+
+import io.varve.base.BookieId;
+import io.varve.base.PartitionId;
+import io.varve.base.SegmentId;
+import io.varve.metadata.model.BookieInfo;
+import io.varve.metadata.model.BookieTask;
+import io.varve.metadata.model.BrokerInfo;
+import io.varve.metadata.model.ObjectKeys;
+import io.varve.metadata.model.PartitionState;
+import io.varve.metadata.model.Replica;
+import io.varve.metadata.model.SegmentDescriptor;
+import io.varve.metadata.model.Topic;
+import io.varve.protocol.meta.BookieProto;
+import io.varve.protocol.meta.BookieRemovedRecord;
+import io.varve.protocol.meta.ClusterRecord;
+import io.varve.protocol.meta.ConfigRecord;
+import io.varve.protocol.meta.CountersRecord;
+import io.varve.protocol.meta.DeadObjectRecord;
+import io.varve.protocol.meta.DeadObjectRemovedRecord;
+import io.varve.protocol.meta.MetadataRecord;
+import io.varve.protocol.meta.PartitionRecord;
+import io.varve.protocol.meta.PartitionRemovedRecord;
+import io.varve.protocol.meta.RetryRecord;
+import io.varve.protocol.meta.SegmentRemovedRecord;
+import io.varve.protocol.meta.TaskRemovedRecord;
+import io.varve.protocol.meta.TopicRemovedRecord;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.LongFunction;
+
+/**
+ * A decision in the making: the records so far, and the image that they lead to, so that what follows in the same command sees what came before. Thrown away if
+ * the command is rejected. Used by one thread.
+ */
+final class Draft {
+
+    private final List<MetadataRecord> records = new ArrayList<>();
+    private final long nowMs;
+    private final long seed;
+    private MetadataImage image;
+
+    Draft(MetadataImage image, long nowMs, long seed) {
+        this.image = image;
+        this.nowMs = nowMs;
+        this.seed = seed;
+    }
+
+    MetadataImage image() {
+        return image;
+    }
+
+    List<MetadataRecord> records() {
+        return records;
+    }
+
+    long nowMs() {
+        return nowMs;
+    }
+
+    long seed() {
+        return seed;
+    }
+
+    private void add(MetadataRecord.Builder builder) {
+        MetadataRecord record = builder.build();
+        image = image.replay(record);
+        records.add(record);
+    }
+
+    private static MetadataRecord.Builder record() {
+        return MetadataRecord.newBuilder();
+    }
+
+    void cluster(String id, int featureLevel) {
+        add(record().setCluster(ClusterRecord.newBuilder().setClusterId(id).setFeatureLevel(featureLevel)));
+    }
+
+    void put(BrokerInfo broker) {
+        add(record().setBroker(ProtoModel.toProto(broker)));
+    }
+
+    void put(BookieInfo bookie, boolean drainWanted) {
+        BookieProto proto = ProtoModel.toProto(bookie).toBuilder()
+                .setDrainWanted(drainWanted)
+                .build();
+        add(record().setBookie(proto));
+    }
+
+    void remove(BookieId bookie) {
+        add(record().setBookieRemoved(BookieRemovedRecord.newBuilder().setId(bookie.value())));
+    }
+
+    void put(Topic topic) {
+        add(record().setTopic(ProtoModel.toProto(topic)));
+    }
+
+    void remove(Topic topic) {
+        add(record().setTopicRemoved(TopicRemovedRecord.newBuilder().setId(ProtoModel.toProto(topic.id()))));
+    }
+
+    /** A new partition, or an old one with another owner, epoch or start; its segments stay as they are. */
+    void putPartition(PartitionId id, int owner, int epoch, long logStartOffset) {
+        PartitionState old = image.partitionIndex().find(id);
+        PartitionRecord.Builder partition = PartitionRecord.newBuilder()
+                .setId(ProtoModel.toProto(id))
+                .setOwner(owner)
+                .setEpoch(epoch)
+                .setLogStartOffset(logStartOffset)
+                .setCondemned(image.partitionIndex().condemned().containsKey(id));
+        if (old != null) {
+            old.chain().manifest().ifPresent(m -> partition.setManifest(ProtoModel.toProto(m)));
+        }
+        add(record().setPartition(partition));
+    }
+
+    void removePartition(PartitionId id) {
+        add(record().setPartitionRemoved(PartitionRemovedRecord.newBuilder().setId(ProtoModel.toProto(id))));
+    }
+
+    void put(SegmentDescriptor segment) {
+        add(record().setSegment(ProtoModel.toProto(segment)));
+    }
+
+    void remove(SegmentDescriptor segment) {
+        add(record().setSegmentRemoved(SegmentRemovedRecord.newBuilder()
+                .setId(segment.id().value())
+                .setPartition(ProtoModel.toProto(segment.partition()))));
+    }
+
+    /** Gives a task, under the next number. */
+    BookieTask give(LongFunction<BookieTask> task) {
+        BookieTask given = task.apply(image.counters().nextTask());
+        add(record().setTask(ProtoModel.toProto(new GivenTask(given, nowMs))));
+        return given;
+    }
+
+    void remove(BookieTask task) {
+        add(record().setTaskRemoved(TaskRemovedRecord.newBuilder()
+                .setId(task.taskId())
+                .setBookie(task.bookie().value())));
+    }
+
+    /** Orders that a bookie's copy be deleted: the positive instruction of I-9. A bookie that was removed for good has nobody to order. */
+    void deleteReplica(SegmentDescriptor segment, Replica replica) {
+        if (image.bookie(replica.bookie()).isEmpty()) {
+            return;
+        }
+        give(id -> new BookieTask.DeleteReplica(
+                id, replica.bookie(), segment.partition(), segment.id(), replica.incarnation()));
+    }
+
+    /** Notes the intent to delete an object (I-11). */
+    void deadObject(String key, Retry when) {
+        add(record().setDeadObject(DeadObjectRecord.newBuilder()
+                .setKey(key)
+                .setNotBeforeMs(when.notBeforeMs())
+                .setAttempts(when.attempts())));
+    }
+
+    void forgetObject(String key) {
+        add(record().setDeadObjectRemoved(DeadObjectRemovedRecord.newBuilder().setKey(key)));
+    }
+
+    /** Takes an offload or a copy back. What an upload may have left, or may yet leave until {@code objectNotBeforeMs}, is to be deleted. */
+    void withdraw(BookieTask task, long objectNotBeforeMs) {
+        remove(task);
+        if (task instanceof BookieTask.Offload offload) {
+            deadObject(attemptKey(offload), new Retry(0, objectNotBeforeMs));
+        }
+    }
+
+    /** The key of the object that an attempt makes. */
+    String attemptKey(BookieTask.Offload offload) {
+        SegmentDescriptor first = image.find(offload.segments().get(0));
+        return ObjectKeys.segment(image.clusterId(), offload.partition(), first.startOffset(), offload.taskId());
+    }
+
+    void retryLater(SegmentId segment) {
+        Retry before = image.taskIndex().retries().get(segment);
+        Retry next = Retry.after(before == null ? 0 : before.attempts(), nowMs);
+        add(record().setRetry(RetryRecord.newBuilder()
+                .setSegment(segment.value())
+                .setAttempts(next.attempts())
+                .setNotBeforeMs(next.notBeforeMs())));
+    }
+
+    void forgetRetry(SegmentId segment) {
+        if (image.taskIndex().retries().containsKey(segment)) {
+            add(record().setRetry(RetryRecord.newBuilder().setSegment(segment.value())));
+        }
+    }
+
+    void producerIdsUpTo(long next) {
+        add(record().setCounters(CountersRecord.newBuilder().setNextProducerId(next)));
+    }
+
+    void config(Optional<Integer> broker, String key, Optional<String> value) {
+        ConfigRecord.Builder config = ConfigRecord.newBuilder().setKey(key);
+        broker.ifPresent(config::setBroker);
+        value.ifPresent(config::setValue);
+        add(record().setConfig(config));
+    }
+}

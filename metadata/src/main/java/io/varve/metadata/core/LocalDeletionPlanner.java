@@ -1,0 +1,64 @@
+package io.varve.metadata.core;
+
+import io.varve.base.SegmentId;
+import io.varve.metadata.model.BookieInfo;
+import io.varve.metadata.model.Replica;
+import io.varve.metadata.model.SegmentDescriptor;
+import io.varve.metadata.model.TopicConfigs;
+import io.varve.protocol.meta.DropLocalStep;
+import io.varve.protocol.meta.DropReplicaStep;
+import io.varve.protocol.meta.PlanStep;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Optional;
+
+/** Local copies of what object storage holds: deleted after {@code local.retention.ms}, and from bookies that are being emptied at once. */
+final class LocalDeletionPlanner {
+
+    private LocalDeletionPlanner() {}
+
+    static long plan(Planner planner, long after) {
+        Iterator<SegmentId> rest = planner.image
+                .segmentIndex()
+                .inBoth()
+                .tailSet(new SegmentId(Math.max(1, after + 1)), true)
+                .iterator();
+        long last = after;
+        for (int i = 0; i < Planner.SEGMENTS_PER_LOOK && rest.hasNext() && !planner.isFull(); i++) {
+            SegmentDescriptor segment = planner.image.find(rest.next());
+            last = segment.id().value();
+            Optional<TopicConfigs> configs =
+                    planner.configsOf(segment.partition().topic());
+            if (configs.isPresent() && isOld(planner, segment, configs.get())) {
+                planner.step(PlanStep.newBuilder()
+                        .setDropLocal(DropLocalStep.newBuilder().setSegment(last)));
+            } else {
+                leaveDraining(planner, segment);
+            }
+        }
+        return rest.hasNext() ? last : 0;
+    }
+
+    private static boolean isOld(Planner planner, SegmentDescriptor segment, TopicConfigs configs) {
+        return configs.localRetentionMs() >= 0
+                && planner.nowMs - Segments.ageStampMs(segment) > configs.localRetentionMs();
+    }
+
+    private static void leaveDraining(Planner planner, SegmentDescriptor segment) {
+        List<Replica> all = new ArrayList<>(segment.replicas());
+        all.addAll(segment.unconfirmed());
+        for (Replica replica : all) {
+            boolean isDraining = planner.image
+                    .bookie(replica.bookie())
+                    .filter(b -> b.state() == BookieInfo.State.DRAINING)
+                    .isPresent();
+            if (isDraining) {
+                planner.step(PlanStep.newBuilder()
+                        .setDropReplica(DropReplicaStep.newBuilder()
+                                .setSegment(segment.id().value())
+                                .setBookie(replica.bookie().value())));
+            }
+        }
+    }
+}

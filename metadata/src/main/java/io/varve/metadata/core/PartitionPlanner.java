@@ -1,0 +1,143 @@
+package io.varve.metadata.core;
+
+import io.varve.base.PartitionId;
+import io.varve.base.SegmentId;
+import io.varve.metadata.model.PartitionState;
+import io.varve.metadata.model.SegmentDescriptor;
+import io.varve.metadata.model.SegmentDescriptor.State;
+import io.varve.metadata.model.TopicConfigs;
+import io.varve.protocol.meta.DropLocalStep;
+import io.varve.protocol.meta.DropPendingStep;
+import io.varve.protocol.meta.PlanStep;
+import io.varve.protocol.meta.RetentionStep;
+import io.varve.protocol.meta.TrimStep;
+import java.util.Iterator;
+import java.util.Optional;
+import org.pcollections.TreePMap;
+
+/**
+ * Looks at partitions: retention, by Kafka's rules, moves the start of the log; what lies below the start is taken out of the chain; pending segments of older epochs are
+ * dropped; what deleted topics left is cleared away.
+ */
+final class PartitionPlanner {
+
+    private static final int TRIM_SEGMENTS_MAX = 50;
+
+    private PartitionPlanner() {}
+
+    static Optional<PartitionId> plan(Planner planner, Optional<PartitionId> after) {
+        for (PartitionId condemned : planner.image.partitionIndex().condemned().keySet()) {
+            if (planner.isFull()) {
+                return after;
+            }
+            trim(planner, condemned);
+        }
+        TreePMap<PartitionId, PartitionState> living =
+                planner.image.partitionIndex().living();
+        Iterator<PartitionState> rest = (after.isPresent() ? living.tailMap(after.get(), false) : living)
+                .values()
+                .iterator();
+        PartitionId last = null;
+        for (int i = 0; i < Planner.PARTITIONS_PER_LOOK && rest.hasNext() && !planner.isFull(); i++) {
+            PartitionState partition = rest.next();
+            last = partition.id();
+            planner.configsOf(last.topic()).ifPresent(configs -> look(planner, partition, configs));
+        }
+        return rest.hasNext() ? Optional.ofNullable(last).or(() -> after) : Optional.empty();
+    }
+
+    private static void look(Planner planner, PartitionState partition, TopicConfigs configs) {
+        for (SegmentId pending : planner.image.segmentIndex().pendingOf(partition.id())) {
+            if (planner.image.find(pending).epoch() < partition.epoch()) {
+                planner.step(PlanStep.newBuilder()
+                        .setDropPending(DropPendingStep.newBuilder().setSegment(pending.value())));
+            }
+        }
+        long start = partition.logStartOffset();
+        if (configs.deletedByRetention() && partition.chain().manifest().isEmpty()) {
+            start = Math.max(start, Math.max(startByAge(planner, partition, configs), startBySize(partition, configs)));
+        }
+        if (start > partition.logStartOffset()) {
+            planner.step(PlanStep.newBuilder()
+                    .setRetention(RetentionStep.newBuilder()
+                            .setPartition(ProtoModel.toProto(partition.id()))
+                            .setLogStartOffset(start)));
+        }
+        SegmentDescriptor first = partition.chain().first().orElse(null);
+        if (first != null
+                && first.state() == State.SEALED
+                && first.endOffset() <= start
+                && partition.chain().size() > 1) {
+            trim(planner, partition.id());
+        }
+        if (configs.localRetentionBytes() >= 0) {
+            dropLocalBySize(planner, partition, configs.localRetentionBytes());
+        }
+    }
+
+    private static void trim(Planner planner, PartitionId id) {
+        planner.step(PlanStep.newBuilder()
+                .setTrim(TrimStep.newBuilder()
+                        .setPartition(ProtoModel.toProto(id))
+                        .setSegmentsMax(TRIM_SEGMENTS_MAX)));
+    }
+
+    /** The end of the sealed segments at the head that are all older than {@code retention.ms}; never the last one's. */
+    private static long startByAge(Planner planner, PartitionState partition, TopicConfigs configs) {
+        long start = 0;
+        if (configs.retentionMs() >= 0) {
+            for (SegmentDescriptor segment : partition.chain().segments()) {
+                boolean isOld = segment.state() == State.SEALED
+                        && planner.nowMs - Segments.ageStampMs(segment) > configs.retentionMs();
+                if (!isOld || isLast(partition, segment)) {
+                    break;
+                }
+                start = segment.endOffset();
+            }
+        }
+        return start;
+    }
+
+    /** The end of the sealed segments at the head without which {@code retention.bytes} are still there. */
+    private static long startBySize(PartitionState partition, TopicConfigs configs) {
+        long start = 0;
+        if (configs.retentionBytes() >= 0) {
+            long total = 0;
+            for (SegmentDescriptor segment : partition.chain().segments()) {
+                total += Math.max(0, segment.bytes());
+            }
+            for (SegmentDescriptor segment : partition.chain().segments()) {
+                total -= Math.max(0, segment.bytes());
+                if (segment.state() != State.SEALED || isLast(partition, segment) || total < configs.retentionBytes()) {
+                    break;
+                }
+                start = segment.endOffset();
+            }
+        }
+        return start;
+    }
+
+    /** Local copies of what is in object storage, the oldest first, as long as {@code bytesMost} stay without them. */
+    private static void dropLocalBySize(Planner planner, PartitionState partition, long bytesMost) {
+        long local = 0;
+        for (SegmentDescriptor segment : partition.chain().segments()) {
+            local += segment.replicas().isEmpty() ? 0 : Math.max(0, segment.bytes());
+        }
+        for (SegmentDescriptor segment : partition.chain().segments()) {
+            if (segment.replicas().isEmpty()) {
+                continue;
+            }
+            local -= Math.max(0, segment.bytes());
+            if (!segment.isOffloaded() || local < bytesMost || planner.isFull()) {
+                return;
+            }
+            planner.step(PlanStep.newBuilder()
+                    .setDropLocal(
+                            DropLocalStep.newBuilder().setSegment(segment.id().value())));
+        }
+    }
+
+    private static boolean isLast(PartitionState partition, SegmentDescriptor segment) {
+        return partition.chain().last().filter(s -> s.id().equals(segment.id())).isPresent();
+    }
+}

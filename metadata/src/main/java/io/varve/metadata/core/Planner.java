@@ -1,0 +1,102 @@
+package io.varve.metadata.core;
+
+import io.varve.base.BookieId;
+import io.varve.base.TopicId;
+import io.varve.metadata.model.BookieInfo;
+import io.varve.metadata.model.BookieTask;
+import io.varve.metadata.model.TopicConfigs;
+import io.varve.protocol.meta.PlanStep;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/**
+ * One look of the leader's at the whole: what work is to be given out, taken back, or has become due. A pure function of an image, a time and settings, so that it can run
+ * beside the state machine on an image that stands still; what it proposes is decided by {@link PlanCommands} in the order of the log.
+ *
+ * <p>Sets that can be large (partitions, segments) are walked in slices, a slice a look.
+ */
+public final class Planner {
+
+    /** How long an object stays that nothing names any longer: readers may still be on it. */
+    static final long OBJECT_GRACE_MS = 60_000;
+
+    /** How long an attempt that was taken back, or whose bookie went away, may go on writing its object. */
+    static final long ABANDONED_ATTEMPT_MS = 300_000;
+
+    /** What one plan holds at most: a bound on one command's size and on how long it is decided. */
+    static final int STEPS_MAX = 1_000;
+
+    static final int PARTITIONS_PER_LOOK = 5_000;
+    static final int SEGMENTS_PER_LOOK = 20_000;
+
+    final MetadataImage image;
+    final long nowMs;
+    final PlannerSettings settings;
+    private final Map<TopicId, Optional<TopicConfigs>> configs = new TreeMap<>();
+    private final Map<BookieId, Integer> offloads = new TreeMap<>();
+    private final Map<BookieId, Integer> copies = new TreeMap<>();
+    private final Map<BookieId, Integer> objectDeletions = new TreeMap<>();
+    private final List<PlanStep> steps = new ArrayList<>();
+
+    private Planner(MetadataImage image, long nowMs, PlannerSettings settings) {
+        this.image = image;
+        this.nowMs = nowMs;
+        this.settings = settings;
+    }
+
+    /** Looks once. */
+    public static Plan plan(MetadataImage image, long nowMs, PlannerSettings settings, Plan.Cursor cursor) {
+        Planner planner = new Planner(image, nowMs, settings);
+        TaskPlanner.plan(planner);
+        var partition = PartitionPlanner.plan(planner, cursor.partition());
+        long inBoth = LocalDeletionPlanner.plan(planner, cursor.inBoth());
+        long localOnly = OffloadPlanner.plan(planner, cursor.localOnly());
+        return new Plan(planner.steps, new Plan.Cursor(partition, localOnly, inBoth));
+    }
+
+    void step(PlanStep.Builder step) {
+        steps.add(step.build());
+    }
+
+    boolean isFull() {
+        return steps.size() >= STEPS_MAX;
+    }
+
+    /** What holds for a living topic. */
+    Optional<TopicConfigs> configsOf(TopicId topic) {
+        return configs.computeIfAbsent(
+                topic, id -> image.topic(id).map(t -> TopicConfigs.of(t, image.clusterConfigs())));
+    }
+
+    boolean isAlive(BookieId bookie) {
+        return image.bookie(bookie)
+                .filter(b -> b.state() != BookieInfo.State.GONE)
+                .isPresent();
+    }
+
+    /** Counts what bookies have to do, and what this plan adds. */
+    void countTask(BookieTask task) {
+        if (task instanceof BookieTask.Offload) {
+            offloads.merge(task.bookie(), 1, Integer::sum);
+        } else if (task instanceof BookieTask.CopyReplica) {
+            copies.merge(task.bookie(), 1, Integer::sum);
+        } else if (task instanceof BookieTask.DeleteObject) {
+            objectDeletions.merge(task.bookie(), 1, Integer::sum);
+        }
+    }
+
+    Map<BookieId, Integer> offloads() {
+        return offloads;
+    }
+
+    Map<BookieId, Integer> copies() {
+        return copies;
+    }
+
+    Map<BookieId, Integer> objectDeletions() {
+        return objectDeletions;
+    }
+}
