@@ -136,12 +136,14 @@ public interface SegmentStore extends AutoCloseable {
     SealedSegmentSource openSealed(SegmentDescriptor segment) throws IOException;
 
     /**
-     * Begins, or goes on with, copying a sealed segment onto this bookie. Nobody can see the replica before {@link SegmentImport#complete}.
+     * Begins, or goes on with, copying a sealed segment onto this bookie. Nobody can see the replica before {@link SegmentImport#complete}. A replica
+     * that is here already but holds less than the segment, or is damaged, stays what it is until then and is replaced.
      *
      * @param segment as the metadata describes it
-     * @throws IOException if no directory can take it, or the replica is here already
+     * @param incarnation of the directory to put it in; 0 lets the store choose
+     * @throws IOException if that directory, or none, can take it, or an intact replica here holds the whole segment already
      */
-    SegmentImport importSegment(SegmentDescriptor segment) throws IOException;
+    SegmentImport importSegment(SegmentDescriptor segment, long incarnation) throws IOException;
 
     /** All replicas, damaged ones included, in order of id: a snapshot. */
     List<ReplicaInfo> inventory();

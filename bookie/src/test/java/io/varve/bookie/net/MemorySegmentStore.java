@@ -142,7 +142,7 @@ final class MemorySegmentStore implements SegmentStore {
     }
 
     @Override
-    public SegmentImport importSegment(SegmentDescriptor segment) throws IOException {
+    public SegmentImport importSegment(SegmentDescriptor segment, long incarnation) throws IOException {
         throw new UnsupportedOperationException("not on the network");
     }
 
