@@ -1,0 +1,142 @@
+package io.varve.cli.report;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
+
+import io.varve.base.BookieId;
+import io.varve.base.Clock;
+import io.varve.base.PartitionId;
+import io.varve.metadata.api.MetadataClient;
+import io.varve.metadata.api.MetadataClient.Roll;
+import io.varve.metadata.api.MetadataClient.Seal;
+import io.varve.metadata.model.BrokerInfo;
+import io.varve.metadata.model.PartitionState;
+import io.varve.metadata.model.SegmentDescriptor;
+import io.varve.metadata.model.Topic;
+import io.varve.metadata.testing.InMemoryMetadata;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** The reports, on a cluster of three bookies and a broker with one topic, of the real state machine. */
+class ReportsTest {
+
+    private final InMemoryMetadata metadata = new InMemoryMetadata(new StoppedClock(), 1).withBookies(3);
+    private final MetadataClient client = metadata.newClient();
+    private Topic topic;
+
+    @BeforeEach
+    void aBrokerOwnsATopicOfTwoPartitions() {
+        client.registerBroker(new BrokerInfo(
+                        1,
+                        11,
+                        "rack-a",
+                        List.of(new BrokerInfo.Endpoint("PLAINTEXT", "PLAINTEXT", "localhost", 9092)),
+                        BrokerInfo.State.LIVE))
+                .join();
+        topic = client.createTopic("events", 2, 3, Map.of("segment.bytes", "1048576"))
+                .join();
+    }
+
+    @Test
+    void theClusterReportCountsNodesPartitionsAndOwners() {
+        ClusterReport report = ClusterReport.of(metadata.view());
+
+        assertThat(report.clusterId()).isEqualTo("test");
+        assertThat(report.brokers())
+                .containsExactly(
+                        new ClusterReport.BrokerRow(1, "LIVE", "rack-a", List.of("PLAINTEXT://localhost:9092"), 2));
+        assertThat(report.bookies()).extracting(ClusterReport.BookieRow::id).containsExactly(1, 2, 3);
+        assertThat(report.topics()).isEqualTo(1);
+        assertThat(report.partitions()).isEqualTo(2);
+        assertThat(report.partitionsWithoutOwner()).isZero();
+    }
+
+    @Test
+    void partitionsOfADeadBrokerHaveNoOwner() {
+        metadata.expireBroker(1, 11);
+        ClusterReport report = ClusterReport.of(metadata.view());
+        assertThat(report.partitionsWithoutOwner()).isEqualTo(2);
+        assertThat(report.brokers()).extracting(ClusterReport.BrokerRow::state).containsExactly("GONE");
+    }
+
+    @Test
+    void aSealedSegmentIsToBeOffloadedAndAnOpenOneIsNot() {
+        sealFirstSegment(100, 5_000);
+
+        ClusterReport cluster = ClusterReport.of(metadata.view());
+        assertThat(cluster.segments()).isEqualTo(2);
+        assertThat(cluster.segmentsToOffload()).isEqualTo(1);
+        assertThat(cluster.bytesToOffload()).isEqualTo(5_000);
+        assertThat(cluster.segmentsUnderReplicated()).isZero();
+
+        SegmentsReport segments = SegmentsReport.of(topic, metadata.view());
+        assertThat(segments.segments())
+                .extracting(
+                        SegmentsReport.SegmentRow::state,
+                        SegmentsReport.SegmentRow::start,
+                        SegmentsReport.SegmentRow::end,
+                        SegmentsReport.SegmentRow::tier)
+                .containsExactly(tuple("SEALED", 0L, 100L, "bookies"), tuple("OPEN", 100L, -1L, "bookies"));
+        assertThat(segments.table().lines()).hasSize(3);
+
+        TopicReport.PartitionRow row =
+                TopicReport.of(topic, metadata.view()).partitions().get(0);
+        assertThat(row.sealedEnd()).isEqualTo(100);
+        assertThat(row.localBytes()).isEqualTo(5_000);
+        assertThat(row.objectBytes()).isZero();
+    }
+
+    @Test
+    void aSegmentWithACopyOnADeadBookieIsUnderReplicated() {
+        sealFirstSegment(100, 5_000);
+        metadata.expireBookie(new BookieId(2), 102);
+
+        ClusterReport cluster = ClusterReport.of(metadata.view());
+        assertThat(cluster.segmentsUnderReplicated()).isEqualTo(2);
+        assertThat(TopicReport.of(topic, metadata.view()).partitions())
+                .extracting(TopicReport.PartitionRow::underReplicated)
+                .containsExactly(2L, 0L);
+    }
+
+    @Test
+    void aTopicThatIsNotTieredHasNoBacklog() {
+        client.alterTopicConfigs(topic.id(), Map.of("remote.storage.enable", Optional.of("false")))
+                .join();
+        sealFirstSegment(100, 5_000);
+        assertThat(ClusterReport.of(metadata.view()).segmentsToOffload()).isZero();
+    }
+
+    private void sealFirstSegment(long end, long bytes) {
+        PartitionId partition = new PartitionId(topic.id(), 0);
+        PartitionState state = metadata.view().partition(partition).orElseThrow();
+        SegmentDescriptor first =
+                client.allocateSegment(partition, state.epoch(), 0, Set.of()).join();
+        client.roll(new Roll(partition, state.epoch(), Optional.empty(), first.id()))
+                .join();
+        SegmentDescriptor second =
+                client.allocateSegment(partition, state.epoch(), end, Set.of()).join();
+        Set<BookieId> holders = Set.of(new BookieId(1), new BookieId(2), new BookieId(3));
+        client.roll(new Roll(
+                        partition,
+                        state.epoch(),
+                        Optional.of(new Seal(first.id(), end, bytes, -1, holders)),
+                        second.id()))
+                .join();
+    }
+
+    private static final class StoppedClock implements Clock {
+        @Override
+        public long nanoTime() {
+            return 0;
+        }
+
+        @Override
+        public long wallTimeMs() {
+            return 1_700_000_000_000L;
+        }
+    }
+}
