@@ -3,6 +3,7 @@ package io.varve.serving.log;
 import io.varve.base.PartitionId;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -14,10 +15,24 @@ import java.util.concurrent.CopyOnWriteArrayList;
  */
 public final class InMemoryPartitionLogs implements PartitionLogs {
 
-    private final Map<PartitionId, InMemoryPartition> partitions = new TreeMap<>();
+    private final Map<PartitionId, InMemoryPartition> partitions;
     private final Map<PartitionId, InMemoryPartitionLog> served = new TreeMap<>();
     private final Map<PartitionId, Integer> takingOver = new TreeMap<>();
     private final List<OwnershipListener> listeners = new CopyOnWriteArrayList<>();
+
+    /** A broker's logs in a cluster of its own. */
+    public InMemoryPartitionLogs() {
+        this(Collections.synchronizedMap(new TreeMap<>()));
+    }
+
+    private InMemoryPartitionLogs(Map<PartitionId, InMemoryPartition> partitions) {
+        this.partitions = partitions;
+    }
+
+    /** The logs of another broker over the same partitions. */
+    public InMemoryPartitionLogs ofAnotherBroker() {
+        return new InMemoryPartitionLogs(partitions);
+    }
 
     /** Begins to serve the partition under the next epoch, from the entries that were acknowledged. */
     public InMemoryPartitionLog serve(PartitionId partition) {

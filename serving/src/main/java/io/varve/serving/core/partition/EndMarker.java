@@ -62,7 +62,8 @@ public record EndMarker(long producerId, short producerEpoch, int coordinatorEpo
         if (type != TYPE_ABORT && type != TYPE_COMMIT) {
             return null;
         }
-        boolean hasValue = RecordBatchHeader.sizeInBytes(in, at) >= BYTES && in.get(at + VALUE_AT - 1) >= VALUE_BYTES * 2;
+        boolean hasValue =
+                RecordBatchHeader.sizeInBytes(in, at) >= BYTES && in.get(at + VALUE_AT - 1) >= VALUE_BYTES * 2;
         return new EndMarker(
                 RecordBatchHeader.producerId(in, at),
                 RecordBatchHeader.producerEpoch(in, at),

@@ -29,7 +29,10 @@ final class FenceTally {
     void onHeld(int replica, long end, long highWatermarkTold) {
         Invariant.check(end >= startOffset, "a replica ends at or after its segment's start", end, startOffset);
         Invariant.check(
-                ends[replica] == NO_REPLY || ends[replica] == end, "I-4 a fenced replica's end stays", ends[replica], end);
+                ends[replica] == NO_REPLY || ends[replica] == end,
+                "I-4 a fenced replica's end stays",
+                ends[replica],
+                end);
         ends[replica] = end;
         highWatermark = Math.max(highWatermark, highWatermarkTold);
     }

@@ -91,8 +91,7 @@ public interface LeaderEffects<P> {
      * @param maxTimestampMs largest record time below it, -1 if unknown
      * @param holders who has all of it
      */
-    record SealFacts(
-            SegmentId segment, long endOffset, long bytes, long maxTimestampMs, SortedSet<BookieId> holders) {}
+    record SealFacts(SegmentId segment, long endOffset, long bytes, long maxTimestampMs, SortedSet<BookieId> holders) {}
 
     /** Why a leader stopped. */
     enum Deposition {

@@ -1,8 +1,8 @@
 package io.varve.serving.core.partition;
 
 import io.varve.protocol.record.RecordBatchHeader;
-import java.nio.ByteBuffer;
 import java.nio.BufferUnderflowException;
+import java.nio.ByteBuffer;
 import java.util.zip.CRC32C;
 
 /**
@@ -167,7 +167,8 @@ public final class LogState {
         }
     }
 
-    // ---- form -------------------------------------------------------------------------------------------------------------------
+    // ---- form
+    // -------------------------------------------------------------------------------------------------------------------
 
     /** The checkpoint as of now. */
     public ByteBuffer encode() {
@@ -177,7 +178,11 @@ public final class LogState {
                 + aborted.encodedBytes()
                 + times.encodedBytes());
         to.put(VERSION).putInt(0);
-        to.putLong(offset).putLong(segmentStart).putLong(segmentBytes).putLong(segmentMaxTimestampMs).putLong(abortedFrom);
+        to.putLong(offset)
+                .putLong(segmentStart)
+                .putLong(segmentBytes)
+                .putLong(segmentMaxTimestampMs)
+                .putLong(abortedFrom);
         epochs.encode(to);
         producers.encode(to);
         aborted.encode(to);

@@ -7,7 +7,6 @@ import io.varve.metadata.model.SegmentDescriptor;
 import io.varve.serving.core.partition.LeaderEffects.Deposition;
 import io.varve.serving.core.partition.LeaderEffects.SealFacts;
 import java.util.ArrayList;
-import java.util.Iterator;
 import java.util.List;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -108,7 +107,8 @@ public final class PartitionLeader<P> {
             this.fenced = fenced;
             this.sealOffset = sealOffset;
             this.carryEnd = carryEnd;
-            this.unreadable = new boolean[fenced == null ? 0 : fenced.open.replicas().size()];
+            this.unreadable =
+                    new boolean[fenced == null ? 0 : fenced.open.replicas().size()];
         }
     }
 
@@ -179,7 +179,8 @@ public final class PartitionLeader<P> {
         this.improvement = new Step(options.retryNs() * 16);
     }
 
-    // ---- what it is -------------------------------------------------------------------------------------------------------------
+    // ---- what it is
+    // -------------------------------------------------------------------------------------------------------------
 
     /** The owner's epoch. */
     public int epoch() {
@@ -221,18 +222,21 @@ public final class PartitionLeader<P> {
         return phase instanceof Carrying || phase instanceof Rolling ? next : current;
     }
 
-    // ---- takeover ---------------------------------------------------------------------------------------------------------------
+    // ---- takeover
+    // ---------------------------------------------------------------------------------------------------------------
 
     /** Takes the partition over, as the metadata service describes it under this leader's epoch. Called once. */
     public void start(PartitionState state) {
-        Invariant.check(state.epoch() == epoch, "a leader starts with the state of its own epoch", state.epoch(), epoch);
+        Invariant.check(
+                state.epoch() == epoch, "a leader starts with the state of its own epoch", state.epoch(), epoch);
         Invariant.check(phase instanceof New, "a leader starts once");
         SegmentDescriptor open = state.chain().open().orElse(null);
         if (open == null) {
-            long end = state.chain().last().map(SegmentDescriptor::endOffset).orElseGet(() -> state.chain()
-                    .manifest()
-                    .map(m -> m.endOffset())
-                    .orElse(state.logStartOffset()));
+            long end = state.chain()
+                    .last()
+                    .map(SegmentDescriptor::endOffset)
+                    .orElseGet(() ->
+                            state.chain().manifest().map(m -> m.endOffset()).orElse(state.logStartOffset()));
             toCarrying(null, end, end);
         } else {
             toFencing(open, new FenceTally(rules, open.replicas().size(), open.acks(), open.startOffset()));
@@ -427,7 +431,8 @@ public final class PartitionLeader<P> {
         maybeCommit();
     }
 
-    // ---- appending --------------------------------------------------------------------------------------------------------------
+    // ---- appending
+    // --------------------------------------------------------------------------------------------------------------
 
     /** Whether an append of so many bytes would be taken. */
     public Admission admit(long sizeBytes) {
@@ -546,7 +551,8 @@ public final class PartitionLeader<P> {
         writer.tracker().onFailed(replica);
         avoid(writer.replicas().get(replica).bookie());
         if (writer == next && phase instanceof Carrying && !next.tracker().hasQuorum()) {
-            // Nothing of it was acknowledged, and unless the roll is on its way nobody knows of it: another one takes its place.
+            // Nothing of it was acknowledged, and unless the roll is on its way nobody knows of it: another one takes
+            // its place.
             if (!commit.isUnderWay()) {
                 discardNext();
                 ((Carrying) phase).ready = false;
@@ -561,7 +567,8 @@ public final class PartitionLeader<P> {
 
     private void avoid(BookieId bookie) {
         avoidUntilNs.put(bookie, nowNs + options.avoidNs());
-        if (prepared != null && prepared.replicas().stream().anyMatch(r -> r.bookie().equals(bookie))) {
+        if (prepared != null
+                && prepared.replicas().stream().anyMatch(r -> r.bookie().equals(bookie))) {
             prepared = null;
         }
     }
@@ -581,7 +588,8 @@ public final class PartitionLeader<P> {
         return null;
     }
 
-    // ---- rolling ----------------------------------------------------------------------------------------------------------------
+    // ---- rolling
+    // ----------------------------------------------------------------------------------------------------------------
 
     /** Rolls as soon as possible, for a reason that the leader can't see. */
     public void roll() {
@@ -614,8 +622,7 @@ public final class PartitionLeader<P> {
             toRolling();
             return;
         }
-        boolean prepare =
-                prepared == null && current.sentBytes() >= options.segmentBytesMax() - options.prepareBytes();
+        boolean prepare = prepared == null && current.sentBytes() >= options.segmentBytesMax() - options.prepareBytes();
         if ((due || prepare || isBetterPossible()) && allocation.isFree(nowNs)) {
             allocate();
         }
@@ -647,7 +654,8 @@ public final class PartitionLeader<P> {
     private void onPrepared(SegmentDescriptor segment) {
         boolean better = isBetterPossible();
         if (better) {
-            // Whatever comes of it, the next try for more copies waits longer, so that a flapping bookie costs few rolls.
+            // Whatever comes of it, the next try for more copies waits longer, so that a flapping bookie costs few
+            // rolls.
             improvement.failed(nowNs);
         }
         boolean isBetter = segment.replicas().size() > current.tracker().healthy();
@@ -796,7 +804,8 @@ public final class PartitionLeader<P> {
     private void onRollNotCommitted(SegmentDescriptor open) {
         long sealOffset = phase instanceof Carrying c ? c.sealOffset : ((Rolling) phase).sealOffset;
         SealFacts tried = phase instanceof Carrying c ? sealOf(c) : sealOf(sealOffset);
-        boolean unchanged = open == null ? tried == null : tried != null && open.id().equals(tried.segment());
+        boolean unchanged =
+                open == null ? tried == null : tried != null && open.id().equals(tried.segment());
         if (!unchanged) {
             boolean stranded = open != null && open.epoch() == epoch && open.startOffset() == sealOffset;
             if (!stranded) {
@@ -869,7 +878,8 @@ public final class PartitionLeader<P> {
         }
     }
 
-    // ---- giving back ------------------------------------------------------------------------------------------------------------
+    // ---- giving back
+    // ------------------------------------------------------------------------------------------------------------
 
     /** Gives the partition back as soon as what is under way is acknowledged. A takeover under way is finished first. */
     public void release() {
@@ -923,7 +933,8 @@ public final class PartitionLeader<P> {
         out.onDeposed(why);
     }
 
-    // ---- time -------------------------------------------------------------------------------------------------------------------
+    // ---- time
+    // -------------------------------------------------------------------------------------------------------------------
 
     /**
      * Time has come to {@code now}. Called every few milliseconds to tens of them.
@@ -939,8 +950,7 @@ public final class PartitionLeader<P> {
             tickCarrying(c);
         } else if (phase instanceof Active) {
             dropSlow();
-            if (current.tracker().healthy() >= options.replicas()
-                    && nowNs - current.openedNs() > options.avoidNs()) {
+            if (current.tracker().healthy() >= options.replicas() && nowNs - current.openedNs() > options.avoidNs()) {
                 improvement.done();
             }
             considerRoll();

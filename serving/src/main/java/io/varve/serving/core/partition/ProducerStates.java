@@ -45,7 +45,8 @@ public final class ProducerStates {
     private long duplicateLastOffset;
     private long duplicateTimestampMs;
 
-    // ---- data -------------------------------------------------------------------------------------------------------------------
+    // ---- data
+    // -------------------------------------------------------------------------------------------------------------------
 
     /**
      * What becomes of a client's batch of a producer with an id.
@@ -73,7 +74,8 @@ public final class ProducerStates {
                 return Verdict.OUT_OF_ORDER;
             }
         }
-        // Without a state any sequence number is right: the records that made the state may be gone by retention (T1, KIP-360).
+        // Without a state any sequence number is right: the records that made the state may be gone by retention (T1,
+        // KIP-360).
         return checkTransaction(state, epoch, transactional, verified);
     }
 
@@ -83,8 +85,7 @@ public final class ProducerStates {
                 : firstSequence == advance(state.lastSequence(), 1);
     }
 
-    private static Verdict checkTransaction(
-            ProducerState state, short epoch, boolean transactional, boolean verified) {
+    private static Verdict checkTransaction(ProducerState state, short epoch, boolean transactional, boolean verified) {
         boolean inTransaction = state != null && state.isInTransaction();
         if (inTransaction && !transactional && epoch == state.epoch) {
             return Verdict.INVALID_TXN_STATE;
@@ -127,7 +128,8 @@ public final class ProducerStates {
         }
     }
 
-    // ---- markers ----------------------------------------------------------------------------------------------------------------
+    // ---- markers
+    // ----------------------------------------------------------------------------------------------------------------
 
     /** What becomes of a marker. From transaction version 2 on each carries an epoch that no record of its transaction has (KIP-890). */
     public Verdict checkMarker(long producerId, short epoch, int coordinatorEpoch, int transactionVersion) {
@@ -176,7 +178,8 @@ public final class ProducerStates {
         }
     }
 
-    // ---- stability, age ---------------------------------------------------------------------------------------------------------
+    // ---- stability, age
+    // ---------------------------------------------------------------------------------------------------------
 
     /** The first offset at which a transaction is not known to be decided, at most the high watermark. Called as that rises. */
     public long lastStableOffset(long highWatermark) {
@@ -213,7 +216,12 @@ public final class ProducerStates {
 
     /** @param txnFirstOffset -1 without a transaction */
     public record Info(
-            long producerId, short epoch, int lastSequence, long lastUpdateMs, int coordinatorEpoch, long txnFirstOffset) {}
+            long producerId,
+            short epoch,
+            int lastSequence,
+            long lastUpdateMs,
+            int coordinatorEpoch,
+            long txnFirstOffset) {}
 
     /** Of the batch that was found to be a repeat. */
     public long duplicateFirstOffset() {
@@ -244,7 +252,8 @@ public final class ProducerStates {
         return (int) ((long) sequence + by & Integer.MAX_VALUE);
     }
 
-    // ---- form -------------------------------------------------------------------------------------------------------------------
+    // ---- form
+    // -------------------------------------------------------------------------------------------------------------------
 
     int encodedBytes() {
         int[] bytes = {Integer.BYTES};

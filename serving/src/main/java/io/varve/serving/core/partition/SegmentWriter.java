@@ -31,8 +31,8 @@ public final class SegmentWriter {
         this.descriptor = descriptor;
         this.startOffset = startOffset;
         this.openedNs = nowNs;
-        this.tracker = new ReplicationTracker(
-                rules, descriptor.replicas().size(), descriptor.acks(), startOffset, nowNs);
+        this.tracker =
+                new ReplicationTracker(rules, descriptor.replicas().size(), descriptor.acks(), startOffset, nowNs);
     }
 
     /** Tells apart the writers of one owner, in order of their opening; never reused by it. */

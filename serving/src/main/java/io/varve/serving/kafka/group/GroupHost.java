@@ -1,0 +1,145 @@
+package io.varve.serving.kafka.group;
+
+import io.varve.base.Clock;
+import io.varve.metadata.api.MetadataView;
+import io.varve.metadata.model.Topic;
+import io.varve.serving.coordinator.InternalTopics;
+import io.varve.serving.kafka.CoordinatorOptions;
+import io.varve.serving.kafka.metadata.KafkaImage;
+import io.varve.serving.kafka.metadata.MetadataFeed;
+import io.varve.serving.kafka.runtime.Elections;
+import io.varve.serving.kafka.runtime.LogLoader;
+import io.varve.serving.kafka.runtime.LogWriter;
+import io.varve.serving.kafka.runtime.TenureKeeper;
+import io.varve.serving.log.PartitionLogs;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.concurrent.ScheduledExecutorService;
+import org.apache.kafka.common.metrics.Metrics;
+import org.apache.kafka.common.utils.Time;
+import org.apache.kafka.coordinator.group.GroupConfigManager;
+import org.apache.kafka.coordinator.group.GroupCoordinator;
+import org.apache.kafka.coordinator.group.GroupCoordinatorConfig;
+import org.apache.kafka.coordinator.group.GroupCoordinatorRecordSerde;
+import org.apache.kafka.coordinator.group.GroupCoordinatorService;
+import org.apache.kafka.coordinator.group.metrics.GroupCoordinatorMetrics;
+import org.apache.kafka.coordinator.group.metrics.GroupCoordinatorRuntimeMetrics;
+import org.apache.kafka.coordinator.group.modern.share.ShareGroupConfig;
+import org.apache.kafka.server.share.persister.NoOpStatePersister;
+import org.apache.kafka.server.util.timer.SystemTimer;
+import org.apache.kafka.server.util.timer.SystemTimerReaper;
+import org.apache.kafka.server.util.timer.Timer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Runs Kafka's group coordinator. It is started when {@code __consumer_offsets} is first seen, by however many partitions that really has,
+ * and not by what this broker would have created it with: two brokers that disagree on a group's partition would both coordinate it.
+ *
+ * <p>{@link #onView} is called by the metadata feed's thread alone; everything else is safe for any thread.
+ */
+public final class GroupHost implements MetadataFeed.Sink, Elections, AutoCloseable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(GroupHost.class);
+
+    private final CoordinatorOptions options;
+    private final PartitionLogs logs;
+    private final LogWriter.Verifier verifier;
+    private final ScheduledExecutorService loadThreads;
+    private final Clock clock;
+    private final KafkaImage image = new KafkaImage();
+    private final Metrics metrics = new Metrics();
+
+    private volatile GroupCoordinatorService service;
+    private volatile boolean closed;
+
+    /** @param loadThreads where partitions are loaded; not closed here */
+    public GroupHost(
+            CoordinatorOptions options,
+            PartitionLogs logs,
+            LogWriter.Verifier verifier,
+            ScheduledExecutorService loadThreads,
+            Clock clock) {
+        this.options = options;
+        this.logs = logs;
+        this.verifier = verifier;
+        this.loadThreads = loadThreads;
+        this.clock = clock;
+    }
+
+    /** Kafka's coordinator, once there are groups to coordinate. */
+    public Optional<GroupCoordinator> coordinator() {
+        return closed ? Optional.empty() : Optional.ofNullable(service);
+    }
+
+    @Override
+    public void onView(MetadataView view) {
+        if (service != null) {
+            feed(view);
+            return;
+        }
+        Optional<Topic> topic = view.topic(InternalTopics.CONSUMER_OFFSETS);
+        if (topic.isPresent() && !closed) {
+            start(topic.get(), view);
+        }
+    }
+
+    private void feed(MetadataView view) {
+        GroupCoordinatorService running = service;
+        image.advance(view).ifPresent(change -> running.onMetadataUpdate(change.delta(), change.image()));
+    }
+
+    private void start(Topic topic, MetadataView view) {
+        TenureKeeper keeper = new TenureKeeper(topic.id(), topic.name(), this);
+        LogWriter writer = new LogWriter(keeper, verifier, options.batchBytesMax());
+        GroupCoordinatorService built = build(writer);
+        built.startup(topic::partitions);
+        service = built;
+        LOG.info("event=group_coordinator_started partitions={}", topic.partitions());
+        feed(view);
+        logs.subscribe(keeper);
+    }
+
+    private GroupCoordinatorService build(LogWriter writer) {
+        GroupCoordinatorConfig config = GroupCoordinatorConfig.fromProps(options.kafka());
+        Timer timer = new SystemTimerReaper("varve-group-reaper", new SystemTimer("varve-group-timer"));
+        return new GroupCoordinatorService.Builder(options.brokerId(), config)
+                .withTime(Time.SYSTEM)
+                .withTimer(timer)
+                .withLoader(new LogLoader(writer, new GroupCoordinatorRecordSerde(), loadThreads, clock))
+                .withWriter(writer)
+                .withCoordinatorRuntimeMetrics(new GroupCoordinatorRuntimeMetrics(metrics))
+                .withGroupCoordinatorMetrics(
+                        new GroupCoordinatorMetrics(new com.yammer.metrics.core.MetricsRegistry(), metrics))
+                .withGroupConfigManager(new GroupConfigManager(config, ShareGroupConfig.fromProps(options.kafka())))
+                .withPersister(new NoOpStatePersister())
+                .withAuthorizerPlugin(Optional.empty())
+                .withPartitionMetadataClient(new NoLatestOffsets())
+                .build();
+    }
+
+    @Override
+    public void onElection(int partition, int tenure) {
+        if (!closed) {
+            service.onElection(partition, tenure);
+        }
+    }
+
+    @Override
+    public void onResignation(int partition, int nextTenure) {
+        if (!closed) {
+            service.onResignation(partition, OptionalInt.of(nextTenure));
+        }
+    }
+
+    /** Stops; what waits is answered with NOT_COORDINATOR. */
+    @Override
+    public void close() {
+        closed = true;
+        GroupCoordinatorService running = service;
+        if (running != null) {
+            running.shutdown();
+        }
+        metrics.close();
+    }
+}

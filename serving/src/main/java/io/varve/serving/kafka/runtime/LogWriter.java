@@ -1,0 +1,202 @@
+package io.varve.serving.kafka.runtime;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.varve.serving.coordinator.TransactionCoordinators.Verification;
+import io.varve.serving.log.LogError;
+import io.varve.serving.log.PartitionLog;
+import io.varve.serving.log.PartitionLog.AppendOptions;
+import io.varve.serving.log.PartitionLog.Batch;
+import io.varve.serving.log.PartitionLog.Marker;
+import io.varve.serving.log.PartitionLog.Started;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.protocol.Errors;
+import org.apache.kafka.common.record.internal.ControlRecordType;
+import org.apache.kafka.common.record.internal.EndTransactionMarker;
+import org.apache.kafka.common.record.internal.MemoryRecords;
+import org.apache.kafka.common.record.internal.MutableRecordBatch;
+import org.apache.kafka.common.record.internal.Record;
+import org.apache.kafka.coordinator.common.runtime.PartitionWriter;
+import org.apache.kafka.storage.internals.log.LogConfig;
+import org.apache.kafka.storage.internals.log.VerificationGuard;
+
+/**
+ * The log as Kafka's coordinator runtime writes it: offsets at once, the quorum later.
+ *
+ * <p>The runtime knows a partition by its number only, and may still act on a tenure that has ended. So a tenure is bound to the runtime's
+ * context when that loads it, and what the context writes is written in that tenure's name or refused ({@link Tenure}).
+ *
+ * <p>{@link #append} waits for the partition's loop to assign offsets, which never waits for the quorum. It is called on the runtime's own
+ * threads, never on that loop.
+ */
+public final class LogWriter implements PartitionWriter {
+
+    /** Far beyond any pause of a loop that still works. */
+    private static final long ASSIGNMENT_WAIT_MS = 5_000;
+
+    /** From this version on TxnOffsetCommit adds the partition to the transaction itself (KIP-890). */
+    private static final int ADDS_ITSELF_SINCE_VERSION = 5;
+
+    private final TenureKeeper keeper;
+    private final Verifier verifier;
+    private final LogConfig config;
+    private final Map<Integer, Tenure> bound = new ConcurrentHashMap<>();
+
+    /** Asks a transaction's coordinator whether this partition is in it. */
+    @FunctionalInterface
+    public interface Verifier {
+        /** NONE, or what to answer to the client. */
+        CompletableFuture<Errors> verify(
+                TopicPartition partition,
+                String transactionalId,
+                long producerId,
+                short producerEpoch,
+                Verification verification);
+    }
+
+    /** @param batchBytesMax the largest batch a coordinator may write */
+    public LogWriter(TenureKeeper keeper, Verifier verifier, int batchBytesMax) {
+        this.keeper = keeper;
+        this.verifier = verifier;
+        this.config = new LogConfig(Map.of("max.message.bytes", Integer.toString(batchBytesMax)));
+    }
+
+    /** Binds the runtime's context of that partition, which is about to load, to its tenure. Null if there is none. */
+    Tenure bind(int partition) {
+        Tenure tenure = keeper.nextToLoad(partition);
+        if (tenure != null) {
+            bound.put(partition, tenure);
+        }
+        return tenure;
+    }
+
+    @Override
+    public void registerListener(TopicPartition partition, Listener listener) {
+        bound.get(partition.partition()).register(listener);
+    }
+
+    @Override
+    public void deregisterListener(TopicPartition partition, Listener listener) {
+        Tenure tenure = bound.get(partition.partition());
+        if (tenure != null) {
+            tenure.deregister(listener);
+        }
+    }
+
+    @Override
+    public LogConfig config(TopicPartition partition) {
+        return config;
+    }
+
+    @Override
+    public long append(TopicPartition partition, VerificationGuard guard, MemoryRecords records, short txnVersion) {
+        Tenure tenure = tenureFor(partition);
+        Started started = null;
+        List<Batch> data = new ArrayList<>(1);
+        for (MutableRecordBatch batch : records.batches()) {
+            if (batch.isControlBatch()) {
+                tenure.onMarker(batch.producerId());
+                started = tenure.log().startMarker(markerIn(batch, txnVersion));
+            } else {
+                if (batch.isTransactional()) {
+                    tenure.onTransactionalWrite(batch.producerId(), batch.producerEpoch());
+                }
+                data.add(copyOf(batch));
+            }
+        }
+        if (!data.isEmpty()) {
+            started = tenure.log().start(data, AppendOptions.COORDINATOR);
+        }
+        if (started == null) {
+            throw Errors.INVALID_RECORD.exception("nothing to append to " + partition);
+        }
+        tenure.await(started.acknowledged(), error -> keeper.abandon(tenure, error));
+        return endOffsetOf(tenure, started);
+    }
+
+    private Tenure tenureFor(TopicPartition partition) {
+        Tenure tenure = bound.get(partition.partition());
+        if (tenure == null || tenure.retired()) {
+            throw Errors.NOT_LEADER_OR_FOLLOWER.exception();
+        }
+        return tenure;
+    }
+
+    private long endOffsetOf(Tenure tenure, Started started) {
+        try {
+            PartitionLog.Assigned assigned = started.assigned().get(ASSIGNMENT_WAIT_MS, TimeUnit.MILLISECONDS);
+            if (assigned.error() != LogError.NONE) {
+                throw LogErrors.exceptionOf(assigned.error());
+            }
+            return assigned.endOffset();
+        } catch (TimeoutException | ExecutionException e) {
+            keeper.abandon(tenure, LogError.TIMED_OUT);
+            throw Errors.NOT_LEADER_OR_FOLLOWER.exception();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            keeper.abandon(tenure, LogError.TIMED_OUT);
+            throw Errors.NOT_LEADER_OR_FOLLOWER.exception();
+        }
+    }
+
+    /** The runtime uses its buffer again as soon as {@link #append} returns. */
+    private static Batch copyOf(MutableRecordBatch batch) {
+        ByteBuffer copy = ByteBuffer.allocate(batch.sizeInBytes());
+        batch.writeTo(copy);
+        ByteBuf payload = Unpooled.wrappedBuffer(copy.flip());
+        return new Batch(
+                payload,
+                batch.countOrNull(),
+                batch.maxTimestamp(),
+                batch.producerId(),
+                batch.producerEpoch(),
+                batch.baseSequence(),
+                batch.isTransactional());
+    }
+
+    private static Marker markerIn(MutableRecordBatch batch, short txnVersion) {
+        Record record = batch.iterator().next();
+        EndTransactionMarker marker = EndTransactionMarker.deserialize(record);
+        return new Marker(
+                batch.producerId(),
+                batch.producerEpoch(),
+                marker.coordinatorEpoch(),
+                marker.controlType() == ControlRecordType.COMMIT,
+                txnVersion);
+    }
+
+    @Override
+    public CompletableFuture<VerificationGuard> maybeStartTransactionVerification(
+            TopicPartition partition, String transactionalId, long producerId, short producerEpoch, int apiVersion) {
+        Tenure tenure = bound.get(partition.partition());
+        if (tenure != null && tenure.inTransaction(producerId, producerEpoch)) {
+            return CompletableFuture.completedFuture(VerificationGuard.SENTINEL);
+        }
+        Verification verification = apiVersion >= ADDS_ITSELF_SINCE_VERSION ? Verification.ADD : Verification.VERIFY;
+        return verifier.verify(partition, transactionalId, producerId, producerEpoch, verification)
+                .thenApply(error -> {
+                    if (error != Errors.NONE) {
+                        throw error.exception();
+                    }
+                    return VerificationGuard.SENTINEL;
+                });
+    }
+
+    @Override
+    public CompletableFuture<Void> deleteRecords(TopicPartition partition, long beforeOffset) {
+        return tenureFor(partition).log().deleteRecords(beforeOffset).thenAccept(result -> {
+            if (result.error() != LogError.NONE) {
+                throw LogErrors.exceptionOf(result.error());
+            }
+        });
+    }
+}

@@ -1,0 +1,190 @@
+package io.varve.serving.kafka.group;
+
+import static io.varve.serving.kafka.Eventually.get;
+
+import io.varve.base.Clock;
+import io.varve.base.PartitionId;
+import io.varve.metadata.model.Topic;
+import io.varve.serving.coordinator.InternalTopics;
+import io.varve.serving.kafka.Contexts;
+import io.varve.serving.kafka.CoordinatorOptions;
+import io.varve.serving.kafka.Eventually;
+import io.varve.serving.kafka.FakeMetadata;
+import io.varve.serving.kafka.metadata.MetadataFeed;
+import io.varve.serving.log.InMemoryPartitionLogs;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import org.apache.kafka.clients.consumer.ConsumerPartitionAssignor;
+import org.apache.kafka.clients.consumer.internals.ConsumerProtocol;
+import org.apache.kafka.common.message.HeartbeatRequestData;
+import org.apache.kafka.common.message.JoinGroupRequestData;
+import org.apache.kafka.common.message.JoinGroupResponseData;
+import org.apache.kafka.common.message.OffsetCommitRequestData;
+import org.apache.kafka.common.message.OffsetCommitRequestData.OffsetCommitRequestPartition;
+import org.apache.kafka.common.message.OffsetCommitRequestData.OffsetCommitRequestTopic;
+import org.apache.kafka.common.message.OffsetFetchRequestData;
+import org.apache.kafka.common.message.OffsetFetchRequestData.OffsetFetchRequestGroup;
+import org.apache.kafka.common.message.OffsetFetchRequestData.OffsetFetchRequestTopics;
+import org.apache.kafka.common.message.OffsetFetchResponseData.OffsetFetchResponseGroup;
+import org.apache.kafka.common.message.SyncGroupRequestData;
+import org.apache.kafka.common.message.SyncGroupRequestData.SyncGroupRequestAssignment;
+import org.apache.kafka.common.protocol.ApiKeys;
+import org.apache.kafka.common.protocol.Errors;
+import org.apache.kafka.common.utils.Utils;
+
+/** A broker's group coordinator over in-memory logs, and what clients would ask of it. */
+final class GroupBroker implements AutoCloseable {
+
+    private static final Map<String, String> QUICK =
+            Map.of("group.initial.rebalance.delay.ms", "0", "offsets.commit.timeout.ms", "10000");
+
+    final InMemoryPartitionLogs logs;
+    final KafkaGroups groups;
+    final GroupHost host;
+
+    private final FakeMetadata metadata;
+    private final MetadataFeed feed;
+    private final ScheduledExecutorService loadThreads = Executors.newScheduledThreadPool(2);
+
+    GroupBroker(int id, FakeMetadata metadata, InMemoryPartitionLogs logs) {
+        this.metadata = metadata;
+        this.logs = logs;
+        Clock clock = new Clock() {
+            @Override
+            public long nanoTime() {
+                return System.nanoTime();
+            }
+
+            @Override
+            public long wallTimeMs() {
+                return System.currentTimeMillis();
+            }
+        };
+        host = new GroupHost(
+                new CoordinatorOptions(id, QUICK, 1, 1, 1 << 20),
+                logs,
+                (partition, transactionalId, producerId, epoch, verification) ->
+                        CompletableFuture.completedFuture(Errors.NONE),
+                loadThreads,
+                clock);
+        feed = new MetadataFeed(metadata.client(), List.of(host), (where, fault) -> {
+            throw new AssertionError(where, fault);
+        });
+        groups = new KafkaGroups(host::coordinator, metadata.client());
+        Eventually.until(host::coordinator, c -> c.isPresent());
+    }
+
+    /** The one partition of the groups' topic. */
+    static PartitionId partition(FakeMetadata metadata) {
+        return new PartitionId(
+                metadata.view()
+                        .topic(InternalTopics.CONSUMER_OFFSETS)
+                        .map(Topic::id)
+                        .orElseThrow(),
+                0);
+    }
+
+    /** Waits until {@code group} has a coordinator here that has loaded. */
+    void awaitActive(String group) {
+        Eventually.until(
+                () -> committed(group),
+                answer -> !answer.equals("NOT_COORDINATOR")
+                        && !answer.equals("COORDINATOR_LOAD_IN_PROGRESS")
+                        && !answer.equals("COORDINATOR_NOT_AVAILABLE"));
+    }
+
+    /** A stable group of one member. */
+    JoinGroupResponseData joinAndSync(String group) {
+        String member = get(groups.joinGroup(Contexts.of(ApiKeys.JOIN_GROUP), join(group, "")))
+                .memberId();
+        JoinGroupResponseData joined = get(groups.joinGroup(Contexts.of(ApiKeys.JOIN_GROUP), join(group, member)));
+        SyncGroupRequestData sync = new SyncGroupRequestData()
+                .setGroupId(group)
+                .setMemberId(member)
+                .setGenerationId(joined.generationId())
+                .setProtocolType("consumer")
+                .setProtocolName("range")
+                .setAssignments(List.of(new SyncGroupRequestAssignment()
+                        .setMemberId(member)
+                        .setAssignment(Utils.toArray(ConsumerProtocol.serializeAssignment(
+                                new ConsumerPartitionAssignor.Assignment(List.of()))))));
+        Errors error = Errors.forCode(
+                get(groups.syncGroup(Contexts.of(ApiKeys.SYNC_GROUP), sync)).errorCode());
+        if (error != Errors.NONE) {
+            throw new AssertionError(error);
+        }
+        return joined;
+    }
+
+    private static JoinGroupRequestData join(String group, String member) {
+        JoinGroupRequestData.JoinGroupRequestProtocolCollection protocols =
+                new JoinGroupRequestData.JoinGroupRequestProtocolCollection();
+        protocols.add(new JoinGroupRequestData.JoinGroupRequestProtocol()
+                .setName("range")
+                .setMetadata(Utils.toArray(ConsumerProtocol.serializeSubscription(
+                        new ConsumerPartitionAssignor.Subscription(List.of("t"))))));
+        return new JoinGroupRequestData()
+                .setGroupId(group)
+                .setMemberId(member)
+                .setProtocolType("consumer")
+                .setProtocols(protocols)
+                .setSessionTimeoutMs(30_000)
+                .setRebalanceTimeoutMs(30_000);
+    }
+
+    Errors heartbeat(String group, JoinGroupResponseData member) {
+        return Errors.forCode(get(groups.heartbeat(
+                        Contexts.of(ApiKeys.HEARTBEAT),
+                        new HeartbeatRequestData()
+                                .setGroupId(group)
+                                .setMemberId(member.memberId())
+                                .setGenerationId(member.generationId())))
+                .errorCode());
+    }
+
+    /** Commits for partition 0 of topic t, by nobody in particular. */
+    CompletableFuture<Errors> commit(String group, long offset) {
+        return commit(group, "", -1, offset);
+    }
+
+    CompletableFuture<Errors> commit(String group, String member, int generation, long offset) {
+        OffsetCommitRequestData request = new OffsetCommitRequestData()
+                .setGroupId(group)
+                .setMemberId(member)
+                .setGenerationIdOrMemberEpoch(generation)
+                .setTopics(List.of(new OffsetCommitRequestTopic()
+                        .setName("t")
+                        .setPartitions(List.of(new OffsetCommitRequestPartition()
+                                .setPartitionIndex(0)
+                                .setCommittedOffset(offset)
+                                .setCommittedMetadata("")))));
+        return groups.offsetCommit(Contexts.of(ApiKeys.OFFSET_COMMIT, 9), request)
+                .thenApply(response -> Errors.forCode(
+                        response.topics().get(0).partitions().get(0).errorCode()));
+    }
+
+    /** What the group committed for partition 0 of topic t, or the error. */
+    String committed(String group) {
+        OffsetFetchRequestData request = new OffsetFetchRequestData()
+                .setGroups(List.of(new OffsetFetchRequestGroup()
+                        .setGroupId(group)
+                        .setTopics(List.of(
+                                new OffsetFetchRequestTopics().setName("t").setPartitionIndexes(List.of(0))))));
+        OffsetFetchResponseGroup answer = get(groups.offsetFetch(Contexts.of(ApiKeys.OFFSET_FETCH, 9), request))
+                .groups()
+                .get(0);
+        return answer.errorCode() != Errors.NONE.code()
+                ? Errors.forCode(answer.errorCode()).name()
+                : Long.toString(answer.topics().get(0).partitions().get(0).committedOffset());
+    }
+
+    @Override
+    public void close() {
+        feed.close();
+        host.close();
+        loadThreads.shutdownNow();
+    }
+}
