@@ -1,0 +1,393 @@
+package io.varve.tiering.object;
+
+import io.varve.tiering.object.StoreException.Kind;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileVisitResult;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+
+/**
+ * A directory as a bucket: for one machine, or for a file system that all nodes share.
+ *
+ * <pre>
+ *  DIR/objects/KEY                  whole objects
+ *  DIR/uploads/UPLOAD/key           the key of an upload under way
+ *  DIR/uploads/UPLOAD/part-NNNNN    its parts
+ *  DIR/tmp/…                        being written
+ * </pre>
+ *
+ * An object becomes visible by an atomic rename after its bytes were forced; the rename is durable once its directory was forced.
+ */
+public final class LocalObjectStore implements ObjectStore {
+
+    private final Path root;
+    private final Path objects;
+    private final Path uploads;
+    private final Path temporary;
+    private final ExecutorService executor;
+
+    /**
+     * Opens the directory; makes it if it isn't there.
+     *
+     * @param threads for the disk's work
+     * @throws IOException if it can't be made or written
+     */
+    public LocalObjectStore(Path root, int threads) throws IOException {
+        this.root = root;
+        this.objects = root.resolve("objects");
+        this.uploads = root.resolve("uploads");
+        this.temporary = root.resolve("tmp");
+        for (Path directory : List.of(objects, uploads, temporary)) {
+            Files.createDirectories(directory);
+        }
+        AtomicInteger number = new AtomicInteger();
+        this.executor = Executors.newFixedThreadPool(threads, task -> {
+            Thread thread = new Thread(task, "varve-local-store-" + number.incrementAndGet());
+            thread.setDaemon(true);
+            return thread;
+        });
+    }
+
+    @Override
+    public CompletableFuture<Void> put(String key, ByteBuffer body) {
+        Path target = objects.resolve(ObjectStore.checkKey(key));
+        ByteBuffer bytes = body.duplicate();
+        return run("PUT " + key, () -> {
+            Path written = writeTemporary(bytes);
+            publish(written, target);
+            return null;
+        });
+    }
+
+    @Override
+    public CompletableFuture<String> createUpload(String key) {
+        ObjectStore.checkKey(key);
+        return run("CREATE_UPLOAD " + key, () -> {
+            String uploadId = UUID.randomUUID().toString();
+            Path directory = uploads.resolve(uploadId);
+            Files.createDirectory(directory);
+            Files.writeString(directory.resolve("key"), key);
+            return uploadId;
+        });
+    }
+
+    @Override
+    public CompletableFuture<Part> putPart(String key, String uploadId, int number, ByteBuffer body) {
+        ByteBuffer bytes = body.duplicate();
+        return run("PUT_PART " + key, () -> {
+            Path directory = upload(key, uploadId);
+            Path written = writeTemporary(bytes);
+            Files.move(written, directory.resolve(partName(number)), StandardCopyOption.ATOMIC_MOVE);
+            return new Part(number, uploadId + "-" + number, "");
+        });
+    }
+
+    @Override
+    public CompletableFuture<Void> completeUpload(String key, String uploadId, List<Part> parts) {
+        Path target = objects.resolve(ObjectStore.checkKey(key));
+        return run("COMPLETE_UPLOAD " + key, () -> {
+            Path directory = upload(key, uploadId);
+            Path joined = temporary.resolve(UUID.randomUUID().toString());
+            try (FileChannel to = FileChannel.open(joined, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
+                for (Part part : parts) {
+                    appendFile(directory.resolve(partName(part.number())), to);
+                }
+                to.force(true);
+            }
+            publish(joined, target);
+            deleteTree(directory);
+            return null;
+        });
+    }
+
+    @Override
+    public CompletableFuture<Void> abortUpload(String key, String uploadId) {
+        return run("ABORT_UPLOAD " + key, () -> {
+            deleteTree(uploads.resolve(ObjectStore.checkKey(uploadId)));
+            return null;
+        });
+    }
+
+    @Override
+    public CompletableFuture<Page<Upload>> uploads(String prefix, Optional<String> cursor) {
+        return run("LIST_UPLOADS " + prefix, () -> {
+            List<Upload> found = new ArrayList<>();
+            try (Stream<Path> directories = Files.list(uploads)) {
+                for (Path directory : (Iterable<Path>) directories.sorted()::iterator) {
+                    addUpload(found, directory, prefix);
+                }
+            }
+            return new Page<>(found, Optional.empty());
+        });
+    }
+
+    @Override
+    public CompletableFuture<ByteBuffer> get(String key, long from, int length) {
+        Path file = objects.resolve(ObjectStore.checkKey(key));
+        return run("GET " + key, () -> {
+            ByteBuffer to = ByteBuffer.allocate(length);
+            try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
+                while (to.hasRemaining()) {
+                    if (channel.read(to, from + to.position()) < 0) {
+                        throw new StoreException(Kind.TRUNCATED, "GET " + key + " ends at " + (from + to.position()));
+                    }
+                }
+            }
+            return to.flip();
+        });
+    }
+
+    @Override
+    public CompletableFuture<Optional<Stat>> head(String key) {
+        Path file = objects.resolve(ObjectStore.checkKey(key));
+        return run("HEAD " + key, () -> {
+            try {
+                BasicFileAttributes about = Files.readAttributes(file, BasicFileAttributes.class);
+                return about.isRegularFile()
+                        ? Optional.of(new Stat(
+                                key, about.size(), about.lastModifiedTime().toMillis()))
+                        : Optional.empty();
+            } catch (NoSuchFileException none) {
+                requireRoot("HEAD " + key);
+                return Optional.empty();
+            }
+        });
+    }
+
+    @Override
+    public CompletableFuture<Page<Stat>> list(String prefix, Optional<String> cursor, int max) {
+        return run("LIST " + prefix, () -> {
+            requireRoot("LIST " + prefix);
+            TreeMap<String, Stat> found = new TreeMap<>();
+            int slash = prefix.lastIndexOf('/');
+            Path top = slash < 0 ? objects : objects.resolve(ObjectStore.checkKey(prefix.substring(0, slash)));
+            if (Files.isDirectory(top)) {
+                Files.walkFileTree(top, new Collector(found, prefix, cursor.orElse(""), max + 1));
+            }
+            boolean more = found.size() > max;
+            if (more) {
+                found.pollLastEntry();
+            }
+            return new Page<>(new ArrayList<>(found.values()), more ? Optional.of(found.lastKey()) : Optional.empty());
+        });
+    }
+
+    @Override
+    public CompletableFuture<Void> delete(String key) {
+        Path file = objects.resolve(ObjectStore.checkKey(key));
+        return run("DELETE " + key, () -> {
+            requireRoot("DELETE " + key);
+            deleteFile(file);
+            return null;
+        });
+    }
+
+    @Override
+    public CompletableFuture<Map<String, String>> deleteAll(List<String> keys) {
+        List<Path> files = keys.stream()
+                .map(key -> objects.resolve(ObjectStore.checkKey(key)))
+                .toList();
+        return run("BULK_DELETE of " + keys.size(), () -> {
+            requireRoot("BULK_DELETE");
+            Map<String, String> failed = new LinkedHashMap<>();
+            for (int i = 0; i < files.size(); i++) {
+                try {
+                    deleteFile(files.get(i));
+                } catch (IOException e) {
+                    failed.put(keys.get(i), e.toString());
+                }
+            }
+            return failed;
+        });
+    }
+
+    @Override
+    public String describe() {
+        return "file:" + root;
+    }
+
+    @Override
+    public void close() {
+        executor.shutdown();
+    }
+
+    private interface Work<T> {
+        T run() throws IOException;
+    }
+
+    private <T> CompletableFuture<T> run(String what, Work<T> work) {
+        CompletableFuture<T> done = new CompletableFuture<>();
+        try {
+            executor.execute(() -> {
+                try {
+                    done.complete(work.run());
+                } catch (StoreException e) {
+                    done.completeExceptionally(e);
+                } catch (IOException | RuntimeException e) {
+                    done.completeExceptionally(new StoreException(kindOf(e), what + ": " + e, e));
+                }
+            });
+        } catch (RejectedExecutionException closed) {
+            done.completeExceptionally(new StoreException(Kind.CLOSED, what + ": the store is closed"));
+        }
+        return done;
+    }
+
+    private Kind kindOf(Exception e) {
+        if (e instanceof NoSuchFileException) {
+            return Files.isDirectory(objects) ? Kind.NOT_FOUND : Kind.NO_BUCKET;
+        }
+        return e instanceof AccessDeniedException ? Kind.FORBIDDEN : Kind.DISK;
+    }
+
+    /** A directory that was unmounted must not look like an empty bucket. */
+    private void requireRoot(String what) {
+        if (!Files.isDirectory(objects)) {
+            throw new StoreException(Kind.NO_BUCKET, what + ": " + objects + " is not there");
+        }
+    }
+
+    private Path writeTemporary(ByteBuffer bytes) throws IOException {
+        Path file = temporary.resolve(UUID.randomUUID().toString());
+        try (FileChannel to = FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
+            while (bytes.hasRemaining()) {
+                to.write(bytes);
+            }
+            to.force(true);
+        }
+        return file;
+    }
+
+    private void publish(Path written, Path target) throws IOException {
+        createDirectories(target.getParent());
+        Files.move(written, target, StandardCopyOption.ATOMIC_MOVE);
+        force(target.getParent());
+    }
+
+    private void createDirectories(Path directory) throws IOException {
+        if (Files.isDirectory(directory)) {
+            return;
+        }
+        requireRoot("PUT");
+        createDirectories(directory.getParent());
+        Files.createDirectories(directory);
+        force(directory.getParent());
+    }
+
+    private static void force(Path directory) throws IOException {
+        try (FileChannel channel = FileChannel.open(directory, StandardOpenOption.READ)) {
+            channel.force(true);
+        }
+    }
+
+    private static void deleteFile(Path file) throws IOException {
+        if (Files.deleteIfExists(file)) {
+            force(file.getParent());
+        }
+    }
+
+    private Path upload(String key, String uploadId) throws IOException {
+        Path directory = uploads.resolve(ObjectStore.checkKey(uploadId));
+        Path name = directory.resolve("key");
+        if (!Files.exists(name) || !Files.readString(name).equals(key)) {
+            throw new StoreException(Kind.UPLOAD_GONE, "no upload " + uploadId + " of " + key);
+        }
+        return directory;
+    }
+
+    private static String partName(int number) {
+        return String.format("part-%05d", number);
+    }
+
+    private static void appendFile(Path from, FileChannel to) throws IOException {
+        try (FileChannel part = FileChannel.open(from, StandardOpenOption.READ)) {
+            long size = part.size();
+            for (long at = 0; at < size; ) {
+                at += part.transferTo(at, size - at, to);
+            }
+        }
+    }
+
+    private static void addUpload(List<Upload> found, Path directory, String prefix) throws IOException {
+        Path name = directory.resolve("key");
+        if (!Files.exists(name)) {
+            return;
+        }
+        String key = Files.readString(name);
+        if (key.startsWith(prefix)) {
+            long initiatedMs = Files.getLastModifiedTime(name).toMillis();
+            found.add(new Upload(key, directory.getFileName().toString(), initiatedMs));
+        }
+    }
+
+    private static void deleteTree(Path directory) throws IOException {
+        if (!Files.exists(directory)) {
+            return;
+        }
+        try (Stream<Path> files = Files.walk(directory)) {
+            for (Path file : (Iterable<Path>) files.sorted(Comparator.reverseOrder())::iterator) {
+                Files.deleteIfExists(file);
+            }
+        }
+    }
+
+    /** Keeps the smallest keys above a cursor. */
+    private final class Collector extends SimpleFileVisitor<Path> {
+
+        private final TreeMap<String, Stat> found;
+        private final String prefix;
+        private final String after;
+        private final int max;
+
+        Collector(TreeMap<String, Stat> found, String prefix, String after, int max) {
+            this.found = found;
+            this.prefix = prefix;
+            this.after = after;
+            this.max = max;
+        }
+
+        @Override
+        public FileVisitResult visitFile(Path file, BasicFileAttributes about) {
+            String key = objects.relativize(file).toString();
+            if (key.startsWith(prefix) && key.compareTo(after) > 0) {
+                found.put(
+                        key,
+                        new Stat(key, about.size(), about.lastModifiedTime().toMillis()));
+                if (found.size() > max) {
+                    found.pollLastEntry();
+                }
+            }
+            return FileVisitResult.CONTINUE;
+        }
+
+        @Override
+        public FileVisitResult visitFileFailed(Path file, IOException e) throws IOException {
+            if (e instanceof NoSuchFileException) {
+                return FileVisitResult.CONTINUE;
+            }
+            throw e;
+        }
+    }
+}

@@ -1,0 +1,69 @@
+package io.varve.tiering.object;
+
+import java.time.Duration;
+import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
+import software.amazon.awssdk.auth.credentials.AwsCredentialsProvider;
+import software.amazon.awssdk.auth.credentials.DefaultCredentialsProvider;
+import software.amazon.awssdk.auth.credentials.ProfileCredentialsProvider;
+import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
+import software.amazon.awssdk.core.checksums.RequestChecksumCalculation;
+import software.amazon.awssdk.core.checksums.ResponseChecksumValidation;
+import software.amazon.awssdk.http.nio.netty.NettyNioAsyncHttpClient;
+import software.amazon.awssdk.profiles.ProfileFile;
+import software.amazon.awssdk.profiles.ProfileFileSupplier;
+import software.amazon.awssdk.regions.Region;
+import software.amazon.awssdk.retries.DefaultRetryStrategy;
+import software.amazon.awssdk.services.s3.LegacyMd5Plugin;
+import software.amazon.awssdk.services.s3.S3AsyncClient;
+import software.amazon.awssdk.services.s3.S3AsyncClientBuilder;
+import software.amazon.awssdk.services.s3.S3Configuration;
+
+/** Makes the SDK's client as a store wants it. */
+final class S3Clients {
+
+    private S3Clients() {}
+
+    static S3AsyncClient open(S3Settings settings) {
+        S3Settings.Dialect dialect = settings.dialect();
+        S3AsyncClientBuilder builder = S3AsyncClient.builder()
+                .region(Region.of(settings.region()))
+                .credentialsProvider(credentials(settings.credentials()))
+                .forcePathStyle(dialect.pathStyle())
+                .requestChecksumCalculation(
+                        dialect.checksums()
+                                ? RequestChecksumCalculation.WHEN_SUPPORTED
+                                : RequestChecksumCalculation.WHEN_REQUIRED)
+                // Blocks have their own checksums; the store's would only be counted again.
+                .responseChecksumValidation(ResponseChecksumValidation.WHEN_REQUIRED)
+                .serviceConfiguration(S3Configuration.builder()
+                        .chunkedEncodingEnabled(dialect.chunkedEncoding())
+                        .build())
+                .overrideConfiguration(o -> o.retryStrategy(DefaultRetryStrategy.doNotRetry()))
+                .httpClientBuilder(NettyNioAsyncHttpClient.builder()
+                        .maxConcurrency(settings.connectionsMax())
+                        .maxPendingConnectionAcquires(100_000)
+                        .connectionAcquisitionTimeout(Duration.ofMinutes(5))
+                        .connectionTimeout(Duration.ofMillis(settings.connectMs())));
+        settings.endpoint().ifPresent(builder::endpointOverride);
+        if (dialect.bulkDelete() == S3Settings.BulkDelete.CONTENT_MD5) {
+            builder.addPlugin(LegacyMd5Plugin.create());
+        }
+        return builder.build();
+    }
+
+    private static AwsCredentialsProvider credentials(S3Settings.Credentials from) {
+        if (from instanceof S3Settings.Credentials.Fixed fixed) {
+            return StaticCredentialsProvider.create(AwsBasicCredentials.create(fixed.accessKey(), fixed.secretKey()));
+        }
+        if (from instanceof S3Settings.Credentials.ProfileFile file) {
+            return ProfileCredentialsProvider.builder()
+                    .profileFile(ProfileFileSupplier.reloadWhenModified(file.file(), ProfileFile.Type.CREDENTIALS))
+                    .profileName(file.profile())
+                    .build();
+        }
+        // The first provider that answers is not kept: keys that appear, move or go later are found.
+        return DefaultCredentialsProvider.builder()
+                .reuseLastProviderEnabled(false)
+                .build();
+    }
+}

@@ -1,0 +1,303 @@
+package io.varve.tiering.object;
+
+import io.varve.tiering.object.StoreException.Kind;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
+import software.amazon.awssdk.core.async.AsyncRequestBody;
+import software.amazon.awssdk.services.s3.S3AsyncClient;
+import software.amazon.awssdk.services.s3.model.CompletedPart;
+import software.amazon.awssdk.services.s3.model.CreateMultipartUploadRequest;
+import software.amazon.awssdk.services.s3.model.DeleteObjectsResponse;
+import software.amazon.awssdk.services.s3.model.ListMultipartUploadsResponse;
+import software.amazon.awssdk.services.s3.model.ListObjectsV2Response;
+import software.amazon.awssdk.services.s3.model.ObjectIdentifier;
+import software.amazon.awssdk.services.s3.model.PutObjectRequest;
+import software.amazon.awssdk.services.s3.model.ServerSideEncryption;
+
+/**
+ * A bucket of Amazon S3 or of a store that speaks like it. Retries nothing itself and sets no deadline: {@link BackoffObjectStore} and
+ * {@link DeadlineObjectStore} do, in one place for all callers.
+ */
+public final class S3ObjectStore implements ObjectStore {
+
+    private static final char CURSOR_SEPARATOR = '\n';
+
+    private final S3AsyncClient s3;
+    private final S3Settings settings;
+    private final String bucket;
+
+    /** Opens a client; says nothing to the store yet. */
+    public S3ObjectStore(S3Settings settings) {
+        this.settings = settings;
+        this.bucket = settings.bucket();
+        this.s3 = S3Clients.open(settings);
+    }
+
+    @Override
+    public CompletableFuture<Void> put(String key, ByteBuffer body) {
+        ObjectStore.checkKey(key);
+        PutObjectRequest.Builder request = PutObjectRequest.builder()
+                .bucket(bucket)
+                .key(key)
+                .contentLength((long) body.remaining())
+                .contentType("application/octet-stream");
+        settings.storageClass().ifPresent(request::storageClass);
+        if (settings.encryption() instanceof S3Settings.Encryption.Kms kms) {
+            request.serverSideEncryption(ServerSideEncryption.AWS_KMS);
+            kms.keyId().ifPresent(request::ssekmsKeyId);
+        } else if (settings.encryption() instanceof S3Settings.Encryption.StoreKeys) {
+            request.serverSideEncryption(ServerSideEncryption.AES256);
+        }
+        return call("PUT", key, () -> s3.putObject(request.build(), body(body)).thenApply(done -> null));
+    }
+
+    @Override
+    public CompletableFuture<String> createUpload(String key) {
+        ObjectStore.checkKey(key);
+        CreateMultipartUploadRequest.Builder request =
+                CreateMultipartUploadRequest.builder().bucket(bucket).key(key).contentType("application/octet-stream");
+        settings.storageClass().ifPresent(request::storageClass);
+        if (settings.encryption() instanceof S3Settings.Encryption.Kms kms) {
+            request.serverSideEncryption(ServerSideEncryption.AWS_KMS);
+            kms.keyId().ifPresent(request::ssekmsKeyId);
+        } else if (settings.encryption() instanceof S3Settings.Encryption.StoreKeys) {
+            request.serverSideEncryption(ServerSideEncryption.AES256);
+        }
+        return call(
+                "CREATE_UPLOAD",
+                key,
+                () -> s3.createMultipartUpload(request.build()).thenApply(created -> created.uploadId()));
+    }
+
+    @Override
+    public CompletableFuture<Part> putPart(String key, String uploadId, int number, ByteBuffer body) {
+        return call(
+                "PUT_PART",
+                key,
+                () -> s3.uploadPart(
+                                r -> r.bucket(bucket)
+                                        .key(key)
+                                        .uploadId(uploadId)
+                                        .partNumber(number)
+                                        .contentLength((long) body.remaining()),
+                                body(body))
+                        .thenApply(sent -> new Part(
+                                number, sent.eTag(), sent.checksumCRC32() == null ? "" : sent.checksumCRC32())));
+    }
+
+    @Override
+    public CompletableFuture<Void> completeUpload(String key, String uploadId, List<Part> parts) {
+        List<CompletedPart> completed = parts.stream()
+                .map(part -> CompletedPart.builder()
+                        .partNumber(part.number())
+                        .eTag(part.tag())
+                        .checksumCRC32(part.checksum().isEmpty() ? null : part.checksum())
+                        .build())
+                .toList();
+        return call(
+                "COMPLETE_UPLOAD",
+                key,
+                () -> s3.completeMultipartUpload(r ->
+                                r.bucket(bucket).key(key).uploadId(uploadId).multipartUpload(m -> m.parts(completed)))
+                        .thenApply(done -> null));
+    }
+
+    @Override
+    public CompletableFuture<Void> abortUpload(String key, String uploadId) {
+        CompletableFuture<Void> aborted = call(
+                "ABORT_UPLOAD",
+                key,
+                () -> s3.abortMultipartUpload(r -> r.bucket(bucket).key(key).uploadId(uploadId))
+                        .thenApply(done -> null));
+        return unless(aborted, Kind.UPLOAD_GONE, null);
+    }
+
+    @Override
+    public CompletableFuture<Page<Upload>> uploads(String prefix, Optional<String> cursor) {
+        return call(
+                "LIST_UPLOADS",
+                prefix,
+                () -> s3.listMultipartUploads(r -> {
+                            r.bucket(bucket).prefix(prefix);
+                            cursor.ifPresent(at -> r.keyMarker(at.substring(0, at.indexOf(CURSOR_SEPARATOR)))
+                                    .uploadIdMarker(at.substring(at.indexOf(CURSOR_SEPARATOR) + 1)));
+                        })
+                        .thenApply(S3ObjectStore::uploadPage));
+    }
+
+    @Override
+    public CompletableFuture<ByteBuffer> get(String key, long from, int length) {
+        ObjectStore.checkKey(key);
+        if (length == 0) {
+            return CompletableFuture.completedFuture(ByteBuffer.allocate(0));
+        }
+        String range = "bytes=" + from + "-" + (from + length - 1);
+        return call(
+                "GET",
+                key,
+                () -> s3.getObject(r -> r.bucket(bucket).key(key).range(range), new RangeResponse(key, from, length)));
+    }
+
+    @Override
+    public CompletableFuture<Optional<Stat>> head(String key) {
+        ObjectStore.checkKey(key);
+        CompletableFuture<Optional<Stat>> found = call(
+                "HEAD",
+                key,
+                () -> s3.headObject(r -> r.bucket(bucket).key(key))
+                        .thenApply(head -> Optional.of(new Stat(
+                                key,
+                                head.contentLength(),
+                                head.lastModified() == null
+                                        ? Long.MAX_VALUE
+                                        : head.lastModified().toEpochMilli()))));
+        return unless(found, Kind.NOT_FOUND, Optional.empty());
+    }
+
+    @Override
+    public CompletableFuture<Page<Stat>> list(String prefix, Optional<String> cursor, int max) {
+        return call(
+                "LIST",
+                prefix,
+                () -> s3.listObjectsV2(r ->
+                                r.bucket(bucket).prefix(prefix).maxKeys(max).continuationToken(cursor.orElse(null)))
+                        .thenApply(S3ObjectStore::page));
+    }
+
+    @Override
+    public CompletableFuture<Void> delete(String key) {
+        ObjectStore.checkKey(key);
+        CompletableFuture<Void> deleted = call(
+                "DELETE",
+                key,
+                () -> s3.deleteObject(r -> r.bucket(bucket).key(key)).thenApply(done -> null));
+        return unless(deleted, Kind.NOT_FOUND, null);
+    }
+
+    @Override
+    public CompletableFuture<Map<String, String>> deleteAll(List<String> keys) {
+        if (keys.isEmpty()) {
+            return CompletableFuture.completedFuture(Map.of());
+        }
+        if (settings.dialect().bulkDelete() == S3Settings.BulkDelete.ONE_BY_ONE) {
+            return deleteOneByOne(keys);
+        }
+        List<ObjectIdentifier> ids = keys.stream()
+                .map(key -> ObjectIdentifier.builder()
+                        .key(ObjectStore.checkKey(key))
+                        .build())
+                .toList();
+        return call(
+                "BULK_DELETE",
+                keys.get(0),
+                () -> s3.deleteObjects(
+                                r -> r.bucket(bucket).delete(d -> d.objects(ids).quiet(true)))
+                        .thenApply(S3ObjectStore::notDeleted));
+    }
+
+    @Override
+    public String describe() {
+        return "s3://" + bucket + settings.endpoint().map(at -> " at " + at).orElse("");
+    }
+
+    @Override
+    public void close() {
+        s3.close();
+    }
+
+    private CompletableFuture<Map<String, String>> deleteOneByOne(List<String> keys) {
+        Map<String, String> failed = new ConcurrentHashMap<>();
+        List<CompletableFuture<Void>> calls = new ArrayList<>(keys.size());
+        for (String key : keys) {
+            calls.add(delete(key).exceptionally(failure -> {
+                failed.put(key, StoreFailures.of(failure).getMessage());
+                return null;
+            }));
+        }
+        return CompletableFuture.allOf(calls.toArray(CompletableFuture[]::new)).thenApply(all -> failed);
+    }
+
+    private static AsyncRequestBody body(ByteBuffer body) {
+        // "Unsafe" means without a copy: the port already asks the caller to leave the bytes alone.
+        return AsyncRequestBody.fromByteBufferUnsafe(body.asReadOnlyBuffer());
+    }
+
+    private static Page<Upload> uploadPage(ListMultipartUploadsResponse listed) {
+        List<Upload> uploads = listed.uploads().stream()
+                .map(u -> new Upload(u.key(), u.uploadId(), u.initiated().toEpochMilli()))
+                .toList();
+        return new Page<>(
+                uploads,
+                Boolean.TRUE.equals(listed.isTruncated())
+                        ? Optional.of(listed.nextKeyMarker() + CURSOR_SEPARATOR + listed.nextUploadIdMarker())
+                        : Optional.empty());
+    }
+
+    private static Page<Stat> page(ListObjectsV2Response listed) {
+        List<Stat> objects = listed.contents().stream()
+                .map(o -> new Stat(o.key(), o.size(), o.lastModified().toEpochMilli()))
+                .toList();
+        return new Page<>(
+                objects,
+                Boolean.TRUE.equals(listed.isTruncated())
+                        ? Optional.of(listed.nextContinuationToken())
+                        : Optional.empty());
+    }
+
+    private static Map<String, String> notDeleted(DeleteObjectsResponse answer) {
+        Map<String, String> failed = new LinkedHashMap<>();
+        answer.errors().forEach(error -> {
+            if (!"NoSuchKey".equals(error.code())) {
+                failed.put(error.key(), error.code() + " " + error.message());
+            }
+        });
+        return Collections.unmodifiableMap(failed);
+    }
+
+    /** Runs a call; whatever it fails with becomes a {@link StoreException}. Cancelling what is returned cancels the call. */
+    private <T> CompletableFuture<T> call(String verb, String key, Supplier<CompletableFuture<T>> call) {
+        CompletableFuture<T> sent;
+        try {
+            sent = call.get();
+        } catch (RuntimeException e) {
+            return CompletableFuture.failedFuture(S3Failures.translate(verb, key, e));
+        }
+        CompletableFuture<T> answered = new CompletableFuture<>();
+        sent.whenComplete((answer, failure) -> {
+            if (failure == null) {
+                answered.complete(answer);
+            } else {
+                answered.completeExceptionally(S3Failures.translate(verb, key, StoreFailures.root(failure)));
+            }
+        });
+        answered.whenComplete((answer, failure) -> {
+            if (answered.isCancelled()) {
+                sent.cancel(true);
+            }
+        });
+        return answered;
+    }
+
+    private static <T> CompletableFuture<T> unless(CompletableFuture<T> call, Kind kind, T instead) {
+        CompletableFuture<T> answered = call.exceptionallyCompose(failure -> {
+            StoreException trouble = StoreFailures.of(failure);
+            return trouble.kind() == kind
+                    ? CompletableFuture.completedFuture(instead)
+                    : CompletableFuture.failedFuture(trouble);
+        });
+        answered.whenComplete((answer, failure) -> {
+            if (answered.isCancelled()) {
+                call.cancel(true);
+            }
+        });
+        return answered;
+    }
+}

@@ -1,0 +1,62 @@
+package io.varve.tiering.object;
+
+/** Why a call to the store did not do what it was asked. */
+public final class StoreException extends RuntimeException {
+
+    private static final long serialVersionUID = 1L;
+
+    private final Kind kind;
+
+    /** @param message one line: the verb, the key and what the store said */
+    public StoreException(Kind kind, String message, Throwable cause) {
+        super(message, cause);
+        this.kind = kind;
+    }
+
+    /** @param message one line: the verb, the key and what the store said */
+    public StoreException(Kind kind, String message) {
+        this(kind, message, null);
+    }
+
+    /** What kind of trouble. */
+    public Kind kind() {
+        return kind;
+    }
+
+    /** Kinds of trouble. */
+    public enum Kind {
+        /** The store asks for fewer calls: 503, 500, 429. Nothing was done, or it is unknown whether. */
+        THROTTLED(true),
+        /** No answer within our own deadline: it is unknown whether it was done (I-17). */
+        TIMED_OUT(true),
+        /** No connection, or it broke: it is unknown whether it was done. */
+        UNREACHABLE(true),
+        /** Fewer bytes came back than were asked for. */
+        TRUNCATED(true),
+        /** Credentials or rights. */
+        FORBIDDEN(false),
+        /** There is no such object, says the store itself. */
+        NOT_FOUND(false),
+        /** There is no such bucket or directory. */
+        NO_BUCKET(false),
+        /** The multipart upload is unknown: completed, aborted or expired. */
+        UPLOAD_GONE(false),
+        /** The store doesn't take the request as it is. */
+        REFUSED(false),
+        /** The disk under a local store fails. */
+        DISK(false),
+        /** We closed the store. */
+        CLOSED(false);
+
+        private final boolean transientTrouble;
+
+        Kind(boolean transientTrouble) {
+            this.transientTrouble = transientTrouble;
+        }
+
+        /** Whether the same call may well succeed a little later. */
+        public boolean isTransient() {
+            return transientTrouble;
+        }
+    }
+}

@@ -1,0 +1,27 @@
+package io.varve.tiering.object;
+
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+
+/** Finds out what a failed future of a store failed with. */
+public final class StoreFailures {
+
+    private StoreFailures() {}
+
+    /** What lies under the wrappers that futures put around it. */
+    public static Throwable root(Throwable failure) {
+        Throwable at = failure;
+        while ((at instanceof CompletionException || at instanceof ExecutionException) && at.getCause() != null) {
+            at = at.getCause();
+        }
+        return at;
+    }
+
+    /** The failure as the store's own; what is none is UNREACHABLE, because nothing is known of the call then. */
+    public static StoreException of(Throwable failure) {
+        Throwable root = root(failure);
+        return root instanceof StoreException store
+                ? store
+                : new StoreException(StoreException.Kind.UNREACHABLE, root.toString(), root);
+    }
+}

@@ -1,0 +1,66 @@
+package io.varve.tiering.object;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The contract on a directory, and what only a directory can do wrong. */
+class LocalObjectStoreIT extends ObjectStoreContract {
+
+    @TempDir
+    Path directory;
+
+    @Override
+    ObjectStore open() throws IOException {
+        return new LocalObjectStore(directory.resolve("store"), 2);
+    }
+
+    @Test
+    void aDirectoryThatWentAwayIsNoEmptyBucket() throws Exception {
+        try (LocalObjectStore store = new LocalObjectStore(directory.resolve("gone"), 1)) {
+            get(store.put("k", ByteBuffer.allocate(10)));
+            deleteTree(directory.resolve("gone"));
+            assertFails(store.head("k"), StoreException.Kind.NO_BUCKET);
+            assertFails(store.list("", Optional.empty(), 10), StoreException.Kind.NO_BUCKET);
+            assertFails(store.get("k", 0, 1), StoreException.Kind.NO_BUCKET);
+            assertFails(store.delete("k"), StoreException.Kind.NO_BUCKET);
+        }
+    }
+
+    @Test
+    void keysCannotLeaveTheDirectory() throws Exception {
+        try (LocalObjectStore store = new LocalObjectStore(directory.resolve("safe"), 1)) {
+            for (String key : new String[] {"../x", "a/../../x", "/etc/x", "a//x", "a/./x", "a b", "", "a/"}) {
+                assertThatThrownBy(() -> store.put(key, ByteBuffer.allocate(1)))
+                        .isInstanceOf(IllegalArgumentException.class);
+            }
+        }
+        try (Stream<Path> files = Files.walk(directory.resolve("safe"))) {
+            assertThat(files.filter(Files::isRegularFile)).isEmpty();
+        }
+    }
+
+    @Test
+    void aClosedStoreSaysSo() throws Exception {
+        LocalObjectStore store = new LocalObjectStore(directory.resolve("closed"), 1);
+        store.close();
+        assertFails(store.head("k"), StoreException.Kind.CLOSED);
+    }
+
+    private static void deleteTree(Path root) throws IOException {
+        try (Stream<Path> files = Files.walk(root)) {
+            for (Path file : (Iterable<Path>) files.sorted(Comparator.reverseOrder())::iterator) {
+                Files.delete(file);
+            }
+        }
+    }
+}
