@@ -20,6 +20,9 @@ public interface Offloader extends AutoCloseable {
     /** Deletes an object, and verifies that it is gone. Deleting what isn't there succeeds. */
     CompletableFuture<Void> delete(String key);
 
+    /** What waits and what went wrong last. Answers at once, also while the store is down. */
+    Status status();
+
     /** Gives up what is under way. */
     @Override
     void close();
@@ -30,4 +33,12 @@ public interface Offloader extends AutoCloseable {
      * @param partition likewise
      */
     record OffloadAttempt(long attemptId, String topicName, PartitionId partition) {}
+
+    /**
+     * @param pendingSegments accepted and not yet verified
+     * @param pendingBytes of them, before compression
+     * @param oldestMs how long the oldest of them has been waiting
+     * @param lastError one line, empty if nothing went wrong so far
+     */
+    record Status(long pendingSegments, long pendingBytes, long oldestMs, String lastError) {}
 }

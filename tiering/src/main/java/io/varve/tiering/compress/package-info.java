@@ -1,0 +1,2 @@
+/** Compression of blocks, by a library. */
+package io.varve.tiering.compress;
