@@ -1,0 +1,165 @@
+package io.varve.tiering.client;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.varve.base.Clock;
+import io.varve.base.Randomness;
+import io.varve.base.StartupException;
+import io.varve.tiering.api.Offloader;
+import io.varve.tiering.api.RemoteSegments;
+import io.varve.tiering.core.Backoff;
+import io.varve.tiering.object.BackoffObjectStore;
+import io.varve.tiering.object.BucketProbe;
+import io.varve.tiering.object.ClusterMarker;
+import io.varve.tiering.object.DeadlineObjectStore;
+import io.varve.tiering.object.LocalObjectStore;
+import io.varve.tiering.object.MeteredObjectStore;
+import io.varve.tiering.object.ObjectStore;
+import io.varve.tiering.object.PrefixedObjectStore;
+import io.varve.tiering.object.S3ObjectStore;
+import io.varve.tiering.object.StoreException;
+import io.varve.tiering.object.StoreFailures;
+import io.varve.tiering.offload.OffloadWorker;
+import io.varve.tiering.read.RemoteSegmentReader;
+import java.io.IOException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A node's way to the object store: one store with deadlines, back-off and counters around it, shared by everything in the process that
+ * reads or writes objects.
+ */
+public final class Tiering implements AutoCloseable {
+
+    private static final Logger log = LoggerFactory.getLogger(Tiering.class);
+
+    private static final int LOCAL_THREADS = 4;
+    private static final long BACKOFF_FIRST_MS = 50;
+    private static final long BACKOFF_MAX_MS = 20_000;
+
+    private final TieringConfig config;
+    private final String clusterId;
+    private final Clock clock;
+    private final Randomness randomness;
+    private final MeterRegistry registry;
+    private final ObjectStore store;
+
+    private Tiering(
+            TieringConfig config,
+            String clusterId,
+            Clock clock,
+            Randomness randomness,
+            MeterRegistry registry,
+            ObjectStore store) {
+        this.config = config;
+        this.clusterId = clusterId;
+        this.clock = clock;
+        this.randomness = randomness;
+        this.registry = registry;
+        this.store = store;
+    }
+
+    /**
+     * Opens the store that the configuration names; says nothing to it yet.
+     *
+     * @param randomness guarded by what it is handed to
+     * @throws StartupException BAD_CONFIG, or NO_BUCKET if a local directory can't be used
+     */
+    public static Tiering open(
+            TieringConfig config, String clusterId, Clock clock, Randomness randomness, MeterRegistry registry) {
+        ObjectStore deadlined = new DeadlineObjectStore(
+                new MeteredObjectStore(raw(config), registry),
+                config.get(TieringConfig.CALL_MS),
+                config.get(TieringConfig.RATE_MIN));
+        Backoff backoff = new Backoff(
+                TimeUnit.MILLISECONDS.toNanos(BACKOFF_FIRST_MS),
+                TimeUnit.MILLISECONDS.toNanos(BACKOFF_MAX_MS),
+                randomness);
+        ObjectStore patient = new BackoffObjectStore(deadlined, clock, backoff, config.get(TieringConfig.RETRY_MS));
+        ObjectStore store = new PrefixedObjectStore(patient, config.get(TieringConfig.PREFIX));
+        return new Tiering(config, clusterId, clock, randomness, registry, store);
+    }
+
+    private static ObjectStore raw(TieringConfig config) {
+        if (config.get(TieringConfig.STORE) == TieringConfig.Store.S3) {
+            return new S3ObjectStore(config.s3());
+        }
+        try {
+            return new LocalObjectStore(config.get(TieringConfig.LOCAL_DIR), LOCAL_THREADS);
+        } catch (IOException e) {
+            throw new StartupException(
+                    StartupException.Reason.NO_BUCKET,
+                    "The directory of " + TieringConfig.LOCAL_DIR + " can't be used: " + e,
+                    e);
+        }
+    }
+
+    /** The store below the cluster's prefix. */
+    public ObjectStore store() {
+        return store;
+    }
+
+    /** The uploading side, for a bookie; the caller closes it. */
+    public Offloader newOffloader() {
+        return new OffloadWorker(store, clusterId, config.uploads(), clock, registry);
+    }
+
+    /** The reading side, for a broker; the caller closes it. */
+    public RemoteSegments newReader() {
+        return new RemoteSegmentReader(store, config.reads(), clock, registry);
+    }
+
+    /** Tries everything that will be asked of the store, and says in one line what is wrong. */
+    public BucketProbe.Verdict probe() {
+        return new BucketProbe(store, "", Long.toHexString(randomness.nextLong()))
+                .run()
+                .join();
+    }
+
+    /**
+     * What a node does before it serves: tries the store, and claims the prefix for its cluster. A store that is only away for the moment
+     * keeps nobody from starting, for bookies hold what can't be uploaded yet.
+     *
+     * @throws StartupException NO_BUCKET with one line, if the store answers and can't be used, or is another cluster's
+     */
+    public void checkAtStart() {
+        if (!config.get(TieringConfig.CHECK_AT_START)) {
+            return;
+        }
+        BucketProbe.Verdict verdict = probe();
+        if (!verdict.isSound()) {
+            refuseUnlessAway(verdict.kind(), verdict.line());
+            return;
+        }
+        claim();
+    }
+
+    private void claim() {
+        CompletableFuture<Void> claimed =
+                new ClusterMarker(store, clusterId).claim(Long.toHexString(randomness.nextLong()));
+        try {
+            claimed.join();
+        } catch (CompletionException e) {
+            if (StoreFailures.root(e) instanceof StartupException refused) {
+                throw refused;
+            }
+            StoreException trouble = StoreFailures.of(e);
+            refuseUnlessAway(trouble.kind(), store.describe() + ": " + trouble.getMessage());
+        }
+    }
+
+    private static void refuseUnlessAway(StoreException.Kind kind, String line) {
+        if (kind.isTransient()) {
+            log.warn("event=store_away reason=\"{}\"", line);
+            return;
+        }
+        throw new StartupException(StartupException.Reason.NO_BUCKET, line);
+    }
+
+    @Override
+    public void close() {
+        store.close();
+    }
+}

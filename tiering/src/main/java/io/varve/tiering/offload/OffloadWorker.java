@@ -1,0 +1,260 @@
+package io.varve.tiering.offload;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.varve.base.Clock;
+import io.varve.metadata.model.ObjectKeys;
+import io.varve.metadata.model.ObjectRef;
+import io.varve.tiering.api.Offloader;
+import io.varve.tiering.api.RemoteReadException;
+import io.varve.tiering.api.SealedSegmentSource;
+import io.varve.tiering.compress.Lz4FrameCompression;
+import io.varve.tiering.core.BlockCompression;
+import io.varve.tiering.core.ObjectBuilder;
+import io.varve.tiering.core.ObjectFormatException;
+import io.varve.tiering.core.ObjectTail;
+import io.varve.tiering.object.ObjectStore;
+import io.varve.tiering.object.StoreException;
+import io.varve.tiering.object.StoreFailures;
+import io.varve.tiering.read.ObjectWalk;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Offloads by its own threads, a bounded number of segments at a time. An attempt is over only when the object was read back from the
+ * store, byte for byte, through the very checks that its readers make (I-10): what a store said when it took the bytes proves nothing.
+ */
+public final class OffloadWorker implements Offloader {
+
+    private static final Logger log = LoggerFactory.getLogger(OffloadWorker.class);
+
+    private final ObjectStore store;
+    private final String clusterId;
+    private final UploadSettings settings;
+    private final Clock clock;
+    private final OffloadMetrics metrics;
+    private final PartBuffers buffers;
+    private final UploadRate rate;
+    private final BlockCompression compression;
+    private final ThreadPoolExecutor threads;
+
+    /** @param store with deadlines and retries around it; closed by its owner */
+    public OffloadWorker(
+            ObjectStore store, String clusterId, UploadSettings settings, Clock clock, MeterRegistry registry) {
+        this.store = store;
+        this.clusterId = clusterId;
+        this.settings = settings;
+        this.clock = clock;
+        this.metrics = new OffloadMetrics(clock, registry);
+        this.buffers = new PartBuffers(settings.partBytes(), settings.bufferBytesMax());
+        this.rate = new UploadRate(clock, settings.bytesPerSecond(), settings.partBytes());
+        this.compression = settings.compress() ? Lz4FrameCompression.INSTANCE : BlockCompression.NONE;
+        AtomicInteger number = new AtomicInteger();
+        this.threads = new ThreadPoolExecutor(
+                settings.uploadsMax(),
+                settings.uploadsMax(),
+                1,
+                TimeUnit.MINUTES,
+                new LinkedBlockingQueue<>(settings.queueMax()),
+                task -> {
+                    Thread thread = new Thread(task, "varve-offload-" + number.incrementAndGet());
+                    thread.setDaemon(true);
+                    return thread;
+                });
+    }
+
+    @Override
+    public CompletableFuture<ObjectRef> offload(OffloadAttempt attempt, List<SealedSegmentSource> sources) {
+        long bytes = sources.stream()
+                .mapToLong(s -> Math.max(0, s.segment().bytes()))
+                .sum();
+        OffloadMetrics.Pending pending = metrics.begin(sources.size(), bytes);
+        CompletableFuture<ObjectRef> done = new CompletableFuture<>();
+        Attempt job = new Attempt(attempt, sources, pending, done);
+        try {
+            threads.execute(job);
+        } catch (RejectedExecutionException full) {
+            job.giveUp(
+                    "REJECTED",
+                    new IOException(
+                            "the offloader takes no more: " + threads.getQueue().size() + " attempts wait"
+                                    + (threads.isShutdown() ? ", it is closed" : "")));
+        }
+        return done;
+    }
+
+    @Override
+    public CompletableFuture<Void> delete(String key) {
+        return store.delete(key)
+                .thenCompose(deleted -> store.head(key))
+                .exceptionallyCompose(failure -> {
+                    StoreException trouble = StoreFailures.of(failure);
+                    return CompletableFuture.failedFuture(new IOException(trouble.getMessage(), trouble));
+                })
+                .thenCompose(left -> left.isEmpty()
+                        ? CompletableFuture.completedFuture(null)
+                        : CompletableFuture.failedFuture(new IOException(key + " is still there after its deletion")));
+    }
+
+    @Override
+    public Status status() {
+        return new Status(metrics.pendingSegments(), metrics.pendingBytes(), metrics.oldestMs(), metrics.lastError());
+    }
+
+    @Override
+    public void close() {
+        for (Runnable waiting : threads.shutdownNow()) {
+            ((Attempt) waiting).giveUp("CLOSED", new IOException("the offloader is closing"));
+        }
+    }
+
+    private final class Attempt implements Runnable {
+
+        private final OffloadAttempt attempt;
+        private final List<SealedSegmentSource> sources;
+        private final OffloadMetrics.Pending pending;
+        private final CompletableFuture<ObjectRef> done;
+
+        Attempt(
+                OffloadAttempt attempt,
+                List<SealedSegmentSource> sources,
+                OffloadMetrics.Pending pending,
+                CompletableFuture<ObjectRef> done) {
+            this.attempt = attempt;
+            this.sources = sources;
+            this.pending = pending;
+            this.done = done;
+        }
+
+        @Override
+        public void run() {
+            try {
+                ObjectRef object = carryOut();
+                closeSources();
+                done.complete(object);
+            } catch (RemoteReadException e) {
+                giveUp(e.kind().name(), new IOException("read back: " + e.getMessage(), e));
+            } catch (IOException e) {
+                giveUp(kindOf(e), e);
+            } catch (RuntimeException | Error e) {
+                giveUp("BUG", new IOException(e.toString(), e));
+                throw e;
+            }
+        }
+
+        void giveUp(String kind, IOException why) {
+            closeSources();
+            metrics.failed(pending, kind, why.getMessage());
+            log.warn(
+                    "event=offload_failed partition={} attempt={} kind={} reason=\"{}\"",
+                    attempt.partition(),
+                    attempt.attemptId(),
+                    kind,
+                    why.getMessage());
+            done.completeExceptionally(why);
+        }
+
+        private ObjectRef carryOut() throws IOException {
+            long startOffset = sources.get(0).segment().startOffset();
+            String key = ObjectKeys.segment(clusterId, attempt.partition(), startOffset, attempt.attemptId());
+            ObjectBuilder.Written written = upload(key);
+            verify(key, written);
+            metrics.succeeded(pending, written.rawBytes(), written.length());
+            log.info(
+                    "event=offloaded partition={} attempt={} start={} end={} segments={} raw_bytes={} object_bytes={}",
+                    attempt.partition(),
+                    attempt.attemptId(),
+                    written.startOffset(),
+                    written.endOffset(),
+                    sources.size(),
+                    written.rawBytes(),
+                    written.length());
+            return new ObjectRef(
+                    key,
+                    attempt.attemptId(),
+                    written.length(),
+                    written.crc(),
+                    written.startOffset(),
+                    written.endOffset(),
+                    written.maxTimestampMs());
+        }
+
+        private ObjectBuilder.Written upload(String key) throws IOException {
+            UploadStream stream = new UploadStream(store, key, buffers, settings.partsInFlightMax(), rate);
+            try {
+                ObjectBuilder<IOException> builder = new ObjectBuilder<>(
+                        new ObjectBuilder.Identity(
+                                clusterId,
+                                attempt.topicName(),
+                                attempt.partition(),
+                                attempt.attemptId(),
+                                clock.wallTimeMs()),
+                        settings.blockBytes(),
+                        compression,
+                        stream);
+                for (SealedSegmentSource source : sources) {
+                    copy(source, builder);
+                }
+                ObjectBuilder.Written written = builder.finish();
+                stream.finish();
+                return written;
+            } catch (ObjectFormatException e) {
+                stream.abort();
+                throw new IOException("the local copy can't be offloaded: " + e.getMessage(), e);
+            } catch (IOException | RuntimeException | Error e) {
+                stream.abort();
+                throw e;
+            }
+        }
+
+        private void copy(SealedSegmentSource source, ObjectBuilder<IOException> builder)
+                throws IOException, ObjectFormatException {
+            builder.beginSegment(source.segment());
+            for (Optional<ByteBuffer> entries = source.next(settings.blockBytes());
+                    entries.isPresent();
+                    entries = source.next(settings.blockBytes())) {
+                builder.append(entries.get());
+            }
+            Optional<SealedSegmentSource.Checkpoint> checkpoint = source.lastCheckpoint();
+            builder.endSegment(
+                    checkpoint.map(SealedSegmentSource.Checkpoint::offset).orElse(0L),
+                    checkpoint.map(SealedSegmentSource.Checkpoint::state).orElse(null));
+        }
+
+        private void verify(String key, ObjectBuilder.Written written) throws IOException {
+            ObjectWalk walk = new ObjectWalk(store, compression, settings.partBytes());
+            ObjectTail tail = walk.verify(key, written.length(), block -> {});
+            if (tail.crc() != written.crc()) {
+                throw new IOException("read back: " + key + " is another object than the one written");
+            }
+        }
+
+        private void closeSources() {
+            for (SealedSegmentSource source : sources) {
+                try {
+                    source.close();
+                } catch (IOException e) {
+                    log.warn(
+                            "event=source_close_failed segment={}",
+                            source.segment().id(),
+                            e);
+                }
+            }
+        }
+    }
+
+    private static String kindOf(IOException e) {
+        return e.getCause() instanceof StoreException store
+                ? store.kind().name()
+                : e.getCause() instanceof ObjectFormatException ? "LOCAL_COPY" : "LOCAL_DISK";
+    }
+}

@@ -1,0 +1,225 @@
+package io.varve.tiering.offload;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.varve.metadata.model.ObjectRef;
+import io.varve.protocol.runtime.SystemClock;
+import io.varve.tiering.api.Offloader;
+import io.varve.tiering.api.SealedSegmentSource;
+import io.varve.tiering.compress.Lz4FrameCompression;
+import io.varve.tiering.object.DeadlineObjectStore;
+import io.varve.tiering.object.ObjectStore;
+import io.varve.tiering.object.ObjectStore.Verb;
+import io.varve.tiering.object.StoreException;
+import io.varve.tiering.read.ObjectWalk;
+import io.varve.tiering.testing.FaultyObjectStore;
+import io.varve.tiering.testing.FaultyObjectStore.Fault;
+import io.varve.tiering.testing.MemoryObjectStore;
+import io.varve.tiering.testing.TestSegments;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * An offload ends in a verified object or in a failure that says why (I-10). The faults are those of case C14: an upload that hangs, one
+ * that is accepted and lost, one that is cut or changed on its way.
+ */
+class OffloadWorkerTest {
+
+    private static final int PART = 64 * 1024;
+
+    private final MemoryObjectStore memory = new MemoryObjectStore();
+    private final FaultyObjectStore faulty = new FaultyObjectStore(memory);
+    private final ObjectStore store = new DeadlineObjectStore(faulty, 300, Long.MAX_VALUE / 2000);
+    private final OffloadWorker worker = new OffloadWorker(
+            store,
+            TestSegments.CLUSTER,
+            new UploadSettings(2, 2, PART, 2, 6 * PART, 4096, true, 0),
+            SystemClock.INSTANCE,
+            new SimpleMeterRegistry());
+
+    private long attemptId;
+
+    @AfterEach
+    void close() {
+        worker.close();
+    }
+
+    @Test
+    void aSmallSegmentGoesByASinglePut() throws Exception {
+        List<TestSegments.Segment> segments = TestSegments.chain(1, 20, 1000, false);
+        ObjectRef object = offload(segments);
+        assertHolds(object, segments);
+        assertThat(faulty.calls(Verb.PUT)).isEqualTo(1);
+        assertThat(faulty.calls(Verb.CREATE_UPLOAD)).isZero();
+        assertThat(faulty.calls(Verb.LIST)).isZero();
+    }
+
+    @Test
+    void aLargeSegmentGoesInParts() throws Exception {
+        List<TestSegments.Segment> segments = TestSegments.chain(1, 500, 1000, false);
+        ObjectRef object = offload(segments);
+        assertHolds(object, segments);
+        assertThat(faulty.calls(Verb.PUT)).isZero();
+        assertThat(faulty.calls(Verb.PUT_PART)).isEqualTo((object.length() + PART - 1) / PART);
+        assertThat(memory.openUploads()).isZero();
+    }
+
+    @Test
+    void adjoiningSegmentsBecomeOneObject() throws Exception {
+        List<TestSegments.Segment> segments = TestSegments.chain(7, 10, 300, true);
+        ObjectRef object = offload(segments);
+        assertHolds(object, segments);
+        assertThat(memory.objects()).hasSize(1);
+        assertThat(object.startOffset()).isZero();
+        assertThat(object.endOffset()).isEqualTo(segments.get(6).descriptor().endOffset());
+        assertThat(object.maxTimestampMs())
+                .isEqualTo(segments.stream()
+                        .mapToLong(s -> s.descriptor().maxTimestampMs())
+                        .max()
+                        .orElseThrow());
+    }
+
+    @Test
+    void theKeySaysWhoseItIsAndWhichAttempt() throws Exception {
+        attemptId = 0xabc - 1;
+        ObjectRef object = offload(TestSegments.chain(1, 2, 300, true));
+        assertThat(object.key())
+                .isEqualTo("cluster-1/0123456789abcdef000000000000002a/7/00000000000000000000-0000000000000abc.seg");
+    }
+
+    static List<List<Object>> faultsOfSinglePuts() {
+        return List.of(
+                List.of(Verb.PUT, new Fault.Hang(), "had no answer"),
+                List.of(Verb.PUT, new Fault.DoThenHang(), "had no answer"),
+                List.of(Verb.PUT, new Fault.Lie(), "is not there"),
+                List.of(Verb.PUT, new Fault.Shorten(1), "bytes, not"),
+                List.of(Verb.PUT, new Fault.Flip(70), "checksum"),
+                List.of(Verb.PUT, new Fault.Flip(3), "header"),
+                List.of(Verb.PUT, new Fault.Frame("1000;chunk-signature=0\r\n", "\r\n0\r\n"), "bytes, not"),
+                List.of(Verb.PUT, new Fault.Fail(StoreException.Kind.FORBIDDEN), "made to fail"),
+                List.of(Verb.HEAD, new Fault.Fail(StoreException.Kind.THROTTLED), "made to fail"),
+                List.of(Verb.GET, new Fault.Flip(1_000_000), "read back"),
+                List.of(Verb.GET, new Fault.Hang(), "had no answer"));
+    }
+
+    @ParameterizedTest
+    @MethodSource("faultsOfSinglePuts")
+    void nothingThatGoesWrongWithASinglePutCountsAsOffloaded(List<Object> fault) throws Exception {
+        faulty.once((Verb) fault.get(0), (Fault) fault.get(1));
+        assertOnceFailsThenSucceeds(TestSegments.chain(1, 20, 1000, false), (String) fault.get(2));
+    }
+
+    static List<List<Object>> faultsOfParts() {
+        return List.of(
+                List.of(Verb.CREATE_UPLOAD, new Fault.Fail(StoreException.Kind.THROTTLED), "made to fail"),
+                List.of(Verb.PUT_PART, new Fault.Hang(), "had no answer"),
+                List.of(Verb.PUT_PART, new Fault.Shorten(100), "bytes, not"),
+                List.of(Verb.PUT_PART, new Fault.Flip(70), "checksum"),
+                List.of(Verb.PUT_PART, new Fault.Fail(StoreException.Kind.UPLOAD_GONE), "made to fail"),
+                List.of(Verb.COMPLETE_UPLOAD, new Fault.Lie(), "is not there"),
+                List.of(Verb.COMPLETE_UPLOAD, new Fault.Hang(), "had no answer"),
+                List.of(Verb.COMPLETE_UPLOAD, new Fault.Fail(StoreException.Kind.UPLOAD_GONE), "made to fail"));
+    }
+
+    @ParameterizedTest
+    @MethodSource("faultsOfParts")
+    void nothingThatGoesWrongWithAPartCountsAsOffloaded(List<Object> fault) throws Exception {
+        faulty.once((Verb) fault.get(0), (Fault) fault.get(1));
+        assertOnceFailsThenSucceeds(TestSegments.chain(1, 500, 1000, false), (String) fault.get(2));
+    }
+
+    @Test
+    void aCompletionWhoseAnswerWasLostIsFoundOut() throws Exception {
+        faulty.once(Verb.COMPLETE_UPLOAD, new Fault.DoThenFail(StoreException.Kind.UPLOAD_GONE));
+        List<TestSegments.Segment> segments = TestSegments.chain(1, 500, 1000, false);
+        assertHolds(offload(segments), segments);
+    }
+
+    @Test
+    void aDamagedLocalCopyIsNotOffloaded() {
+        TestSegments.Segment segment = TestSegments.segment(1, 0, 20, 1000, false);
+        ByteBuffer damaged = segment.entries().get(7);
+        damaged.put(100, (byte) (damaged.get(100) ^ 1));
+        assertThatThrownBy(() -> offload(List.of(segment)))
+                .isInstanceOf(ExecutionException.class)
+                .hasMessageContaining("the local copy can't be offloaded");
+        assertThat(memory.objects()).isEmpty();
+        assertThat(worker.status().lastError()).contains("not intact");
+    }
+
+    @Test
+    void anAttemptBeyondTheQueueIsRefusedAtOnceAndItsSourcesAreClosed() throws Exception {
+        faulty.always(Verb.PUT, new Fault.Hold());
+        List<TestSegments.Source> sources = new ArrayList<>();
+        List<java.util.concurrent.CompletableFuture<ObjectRef>> attempts = new ArrayList<>();
+        for (int i = 0; i < 5; i++) {
+            TestSegments.Source source =
+                    TestSegments.segment(1, 0, 5, 300, true).source();
+            sources.add(source);
+            attempts.add(worker.offload(attempt(), List.of(source)));
+        }
+        assertThatThrownBy(() -> attempts.get(4).get(10, TimeUnit.SECONDS)).hasMessageContaining("takes no more");
+        assertThat(sources.get(4).isClosed()).isTrue();
+        assertThat(worker.status().pendingSegments()).isEqualTo(4);
+        assertThat(worker.status().pendingBytes()).isPositive();
+        worker.close();
+        assertThatThrownBy(() -> attempts.get(3).get(10, TimeUnit.SECONDS)).hasMessageContaining("closing");
+        assertThatThrownBy(() -> attempts.get(0).get(10, TimeUnit.SECONDS)).isInstanceOf(ExecutionException.class);
+    }
+
+    @Test
+    void aDeletionIsBelievedOnlyWhenTheObjectIsGone() throws Exception {
+        ObjectRef object = offload(TestSegments.chain(1, 5, 300, true));
+        faulty.once(Verb.DELETE, new Fault.Lie());
+        assertThatThrownBy(() -> worker.delete(object.key()).get(10, TimeUnit.SECONDS))
+                .hasMessageContaining("still there");
+        worker.delete(object.key()).get(10, TimeUnit.SECONDS);
+        assertThat(memory.objects()).isEmpty();
+        worker.delete(object.key()).get(10, TimeUnit.SECONDS);
+    }
+
+    private void assertOnceFailsThenSucceeds(List<TestSegments.Segment> segments, String reason) throws Exception {
+        List<TestSegments.Source> sources =
+                segments.stream().map(TestSegments.Segment::source).toList();
+        assertThatThrownBy(() -> worker.offload(attempt(), new ArrayList<SealedSegmentSource>(sources))
+                        .get(10, TimeUnit.SECONDS))
+                .isInstanceOf(ExecutionException.class)
+                .hasCauseInstanceOf(java.io.IOException.class)
+                .hasMessageContaining(reason);
+        assertThat(sources).allMatch(TestSegments.Source::isClosed);
+        assertThat(worker.status().lastError()).contains(reason);
+        assertThat(worker.status().pendingSegments()).isZero();
+
+        assertHolds(offload(segments), segments);
+    }
+
+    private ObjectRef offload(List<TestSegments.Segment> segments) throws Exception {
+        List<SealedSegmentSource> sources = new ArrayList<>();
+        segments.forEach(s -> sources.add(s.source()));
+        return worker.offload(attempt(), sources).get(10, TimeUnit.SECONDS);
+    }
+
+    private Offloader.OffloadAttempt attempt() {
+        return new Offloader.OffloadAttempt(++attemptId, "orders", TestSegments.PARTITION);
+    }
+
+    private void assertHolds(ObjectRef object, List<TestSegments.Segment> segments) {
+        List<ByteBuffer> entries = new ArrayList<>();
+        new ObjectWalk(memory, Lz4FrameCompression.INSTANCE, 10_000)
+                .verify(
+                        object.key(),
+                        object.length(),
+                        block -> entries.addAll(block.entriesFrom(0, Integer.MAX_VALUE, true)));
+        assertThat(entries)
+                .isEqualTo(segments.stream().flatMap(s -> s.entries().stream()).toList());
+    }
+}
