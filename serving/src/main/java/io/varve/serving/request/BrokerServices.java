@@ -9,6 +9,7 @@ import io.varve.serving.log.PartitionLogs;
  * What handlers work with. Everything in it is safe for any thread.
  *
  * @param settings fixed at start
+ * @param configs the same and more, for clients that ask
  * @param clock time
  * @param metadata the cluster's metadata
  * @param logs the logs that this broker serves
@@ -18,6 +19,7 @@ import io.varve.serving.log.PartitionLogs;
  */
 public record BrokerServices(
         BrokerSettings settings,
+        BrokerConfigs configs,
         Clock clock,
         MetadataClient metadata,
         PartitionLogs logs,

@@ -4,6 +4,8 @@ package io.varve.serving.request;
  * What of the broker's configuration request handlers look at.
  *
  * @param brokerId {@code node.id}
+ * @param defaultPartitions {@code num.partitions}
+ * @param defaultReplicas {@code default.replication.factor}
  * @param autoCreateTopics {@code auto.create.topics.enable}
  * @param fetchBytesMax {@code fetch.max.bytes}: no answer to a Fetch is larger, but for its first batch
  * @param fetchMemoryBytes bytes of Fetch answers on their way to all clients together
@@ -13,6 +15,8 @@ package io.varve.serving.request;
  */
 public record BrokerSettings(
         int brokerId,
+        int defaultPartitions,
+        int defaultReplicas,
         boolean autoCreateTopics,
         int fetchBytesMax,
         long fetchMemoryBytes,

@@ -11,17 +11,28 @@ import java.util.concurrent.CompletableFuture;
  */
 public final class FreshViews {
 
+    private static final long WAIT_MS_MAX = 1_000;
+
     private final MetadataClient metadata;
+    private final Deadlines deadlines;
     private CompletableFuture<MetadataView> running;
     private CompletableFuture<MetadataView> next;
 
     /** @param metadata whom to ask */
-    public FreshViews(MetadataClient metadata) {
+    public FreshViews(MetadataClient metadata, Deadlines deadlines) {
         this.metadata = metadata;
+        this.deadlines = deadlines;
     }
 
-    /** A view that holds everything that anybody was told of before this call. Falls back to the one we have if the service doesn't answer. */
+    /**
+     * A view that holds everything that anybody was told of before this call, or the one we have if the service doesn't answer within a second:
+     * clients are served on without it.
+     */
     public CompletableFuture<MetadataView> get() {
+        return deadlines.within(WAIT_MS_MAX, ask(), metadata::view);
+    }
+
+    private CompletableFuture<MetadataView> ask() {
         CompletableFuture<MetadataView> mine = new CompletableFuture<>();
         synchronized (this) {
             if (running != null) {

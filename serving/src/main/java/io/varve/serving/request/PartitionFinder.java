@@ -22,8 +22,6 @@ import org.apache.kafka.common.protocol.Errors;
  */
 public final class PartitionFinder {
 
-    private static final long LOOK_AGAIN_MS_MAX = 1_000;
-
     private final int brokerId;
     private final MetadataClient metadata;
     private final PartitionLogs logs;
@@ -105,9 +103,7 @@ public final class PartitionFinder {
         if (found.error() == Errors.NONE) {
             return CompletableFuture.completedFuture(found);
         }
-        return deadlines
-                .within(Math.min(waitMs, LOOK_AGAIN_MS_MAX), views.get(), metadata::view)
-                .thenCompose(view -> awaitArrival(in(view, key, partition), partition, waitMs));
+        return views.get().thenCompose(view -> awaitArrival(in(view, key, partition), partition, waitMs));
     }
 
     /** Newer metadata than we may have. */

@@ -1,0 +1,2 @@
+/** Handlers for configuration. */
+package io.varve.serving.request.config;
