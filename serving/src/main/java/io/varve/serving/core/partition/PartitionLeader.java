@@ -343,6 +343,11 @@ public final class PartitionLeader<P> {
         }
     }
 
+    /** Whether the state asked for under this ticket is still wanted. */
+    public boolean isLoading(int ticket) {
+        return phase instanceof Carrying && loading.isCurrent(ticket);
+    }
+
     /** The owner's state could not be loaded now. */
     public void onStateFailed(int ticket) {
         if (phase instanceof Carrying && loading.isCurrent(ticket)) {
@@ -399,19 +404,22 @@ public final class PartitionLeader<P> {
         }
     }
 
-    /** The next entry of the range asked for. The leader takes the payload over; not if it returns false, for then the ticket is stale. */
-    public boolean onCarried(
+    /** Whether the entries read under this ticket are still wanted. */
+    public boolean isCarrying(int ticket) {
+        return phase instanceof Carrying && carrying.isCurrent(ticket);
+    }
+
+    /** The next entry of the range asked for, while {@link #isCarrying}. The leader takes the payload over. */
+    public void onCarried(
             int ticket, long firstOffset, long lastOffset, int crc, int sizeBytes, long maxTimestampMs, P payload) {
-        if (!(phase instanceof Carrying c) || !carrying.isCurrent(ticket)) {
-            return false;
-        }
+        Invariant.check(isCarrying(ticket), "carried entries are wanted");
+        Carrying c = (Carrying) phase;
         Invariant.check(lastOffset < c.carryEnd, "I-3 entries end where replicas do", lastOffset, c.carryEnd);
         enter(firstOffset, lastOffset, crc, sizeBytes, maxTimestampMs, payload);
         if (endOffset == c.carryEnd) {
             carrying.done();
             onCarryComplete(c);
         }
-        return true;
     }
 
     /** The replica could not deliver the rest of the range. */

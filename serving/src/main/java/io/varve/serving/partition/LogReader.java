@@ -1,0 +1,439 @@
+package io.varve.serving.partition;
+
+import io.netty.buffer.ByteBuf;
+import io.varve.bookie.client.BookieClient.ReadPriority;
+import io.varve.bookie.client.BookieStatus;
+import io.varve.metadata.model.SegmentDescriptor;
+import io.varve.protocol.record.RecordBatchHeader;
+import io.varve.serving.cache.TailCache;
+import io.varve.serving.core.partition.AbortedTxns;
+import io.varve.serving.core.partition.AbortedTxns.Aborted;
+import io.varve.serving.core.partition.LogState;
+import io.varve.serving.core.partition.TimeIndex;
+import io.varve.serving.kafka.record.RecordTimes;
+import io.varve.serving.log.LogError;
+import io.varve.serving.log.PartitionLog.AbortedTxn;
+import io.varve.serving.log.PartitionLog.Isolation;
+import io.varve.serving.log.PartitionLog.Offsets;
+import io.varve.serving.log.PartitionLog.ReadResult;
+import io.varve.serving.log.PartitionLog.TimestampResult;
+import io.varve.serving.log.PartitionLog.TimestampResult.Found;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.BiConsumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Reads of one log, from wherever the bytes are: the tail from memory, what bookies hold from the first replica that answers, the rest from object
+ * storage. A trouble is never answered as emptiness (I-7). Used on the partition's loop.
+ */
+final class LogReader {
+
+    private static final Logger LOG = LoggerFactory.getLogger(LogReader.class);
+    private static final int SCAN_BYTES = 1 << 20;
+
+    private final PartitionContext context;
+    private final PartitionLoop loop;
+    private final OwnedLog log;
+    private final SegmentReader segments;
+    private final TailCache tail;
+
+    LogReader(PartitionContext context, PartitionLoop loop, OwnedLog log, SegmentReader segments, TailCache tail) {
+        this.context = context;
+        this.loop = loop;
+        this.log = log;
+        this.segments = segments;
+        this.tail = tail;
+    }
+
+    // ---- batches
+    // ----------------------------------------------------------------------------------------------------------------
+
+    void read(
+            long fromOffset,
+            int maxBytes,
+            boolean atLeastOne,
+            Isolation isolation,
+            CompletableFuture<ReadResult> result) {
+        if (!log.isServing()) {
+            result.complete(empty(LogError.NOT_OWNER));
+            return;
+        }
+        Offsets at = log.offsets();
+        if (fromOffset < at.logStart() || fromOffset > at.end()) {
+            result.complete(empty(LogError.OFFSET_OUT_OF_RANGE));
+            return;
+        }
+        long bound = log.bound(isolation);
+        if (fromOffset >= bound || (maxBytes <= 0 && !atLeastOne)) {
+            result.complete(empty(LogError.NONE));
+            return;
+        }
+        readRaw(fromOffset, maxBytes, atLeastOne, bound, (batches, error) -> {
+            if (error != LogError.NONE) {
+                result.complete(empty(fromOffset < log.offsets().logStart() ? LogError.OFFSET_OUT_OF_RANGE : error));
+            } else if (isolation != Isolation.READ_COMMITTED || batches.isEmpty()) {
+                result.complete(new ReadResult(LogError.NONE, batches, List.of(), log.offsets()));
+            } else {
+                addAborted(fromOffset, batches, result);
+            }
+        });
+    }
+
+    private ReadResult empty(LogError error) {
+        return new ReadResult(error, List.of(), List.of(), log.offsets());
+    }
+
+    private void addAborted(long fromOffset, List<ByteBuf> batches, CompletableFuture<ReadResult> result) {
+        aborted(fromOffset, endOf(batches), (found, error) -> {
+            if (error != LogError.NONE) {
+                batches.forEach(ByteBuf::release);
+                result.complete(empty(error));
+                return;
+            }
+            List<AbortedTxn> toSkip = new ArrayList<>(found.size());
+            found.forEach(a -> toSkip.add(new AbortedTxn(a.producerId(), a.firstOffset())));
+            result.complete(new ReadResult(LogError.NONE, batches, toSkip, log.offsets()));
+        });
+    }
+
+    private static long endOf(List<ByteBuf> batches) {
+        ByteBuffer last = batches.get(batches.size() - 1).nioBuffer();
+        return RecordBatchHeader.lastOffset(last, last.position()) + 1;
+    }
+
+    /**
+     * Whole batches from the one that holds {@code fromOffset}, below {@code boundOffset}.
+     *
+     * @param answer gets the batches, each with a reference, or why there are none; on the loop
+     */
+    private void readRaw(
+            long fromOffset,
+            int maxBytes,
+            boolean atLeastOne,
+            long boundOffset,
+            BiConsumer<List<ByteBuf>, LogError> answer) {
+        if (tail.covers(fromOffset)) {
+            List<ByteBuf> found = new ArrayList<>();
+            tail.read(fromOffset, maxBytes, atLeastOne, boundOffset, found);
+            answer.accept(found, LogError.NONE);
+            return;
+        }
+        Optional<SegmentDescriptor> covering = log.partition().chain().covering(fromOffset);
+        if (covering.isEmpty()) {
+            LOG.warn("event=no_segment partition={} offset={}", log.id(), fromOffset);
+            answer.accept(List.of(), LogError.STORAGE_UNAVAILABLE);
+            return;
+        }
+        SegmentDescriptor segment = covering.get();
+        int ask = Math.max(1, Math.min(maxBytes, context.options().readBytesMax()));
+        loop.on(readSegment(segment, fromOffset, ask), (entries, failure) -> {
+            if (failure != null) {
+                LOG.warn(
+                        "event=read_failed partition={} segment={} offset={} reason=\"{}\"",
+                        log.id(),
+                        segment.id(),
+                        fromOffset,
+                        failure.getMessage());
+                answer.accept(List.of(), LogError.STORAGE_UNAVAILABLE);
+                return;
+            }
+            try {
+                cut(entries, segment, fromOffset, maxBytes, atLeastOne, boundOffset, answer);
+            } finally {
+                entries.release();
+            }
+        });
+    }
+
+    private CompletableFuture<ByteBuf> readSegment(SegmentDescriptor segment, long fromOffset, int maxBytes) {
+        if (segment.replicas().isEmpty() && segment.isOffloaded()) {
+            return segments.readRemote(segment, fromOffset, maxBytes);
+        }
+        boolean isOpen = segment.state() == SegmentDescriptor.State.OPEN;
+        int rotation = Long.hashCode(segment.id().value()) + log.id().index();
+        return segments.read(
+                        segment, fromOffset, maxBytes, isOpen ? ReadPriority.TAIL : ReadPriority.CATCH_UP, rotation)
+                .thenCompose(read -> {
+                    if (read.status() == BookieStatus.OK) {
+                        return CompletableFuture.completedFuture(read.entries());
+                    }
+                    return segment.isOffloaded()
+                            ? segments.readRemote(segment, fromOffset, maxBytes)
+                            : CompletableFuture.failedFuture(
+                                    new IllegalStateException("no replica answers: " + read.status()));
+                });
+    }
+
+    private void cut(
+            ByteBuf entries,
+            SegmentDescriptor segment,
+            long fromOffset,
+            int maxBytes,
+            boolean atLeastOne,
+            long boundOffset,
+            BiConsumer<List<ByteBuf>, LogError> answer) {
+        long end = segment.state() == SegmentDescriptor.State.SEALED
+                ? Math.min(boundOffset, Math.max(segment.endOffset(), endOfObject(segment)))
+                : boundOffset;
+        List<ByteBuf> found = new ArrayList<>();
+        int left = maxBytes;
+        long expected = -1;
+        EntryCursor cursor = new EntryCursor(entries);
+        while (cursor.next()) {
+            if (cursor.lastOffset() < fromOffset) {
+                continue;
+            }
+            boolean joins = expected < 0 ? cursor.firstOffset() <= fromOffset : cursor.firstOffset() == expected;
+            boolean fits = cursor.payloadBytes() <= left || (atLeastOne && found.isEmpty());
+            if (!joins || !fits || cursor.lastOffset() >= end) {
+                break;
+            }
+            found.add(cursor.payload().retain());
+            left -= cursor.payloadBytes();
+            expected = cursor.lastOffset() + 1;
+        }
+        boolean tooBig = !atLeastOne && expected < 0 && cursor.payloadBytes() > left;
+        answer.accept(found, found.isEmpty() && !tooBig ? LogError.STORAGE_UNAVAILABLE : LogError.NONE);
+    }
+
+    private static long endOfObject(SegmentDescriptor segment) {
+        // What was read from an object may go on into the next segment that is in it.
+        return segment.replicas().isEmpty()
+                ? segment.object().map(o -> o.endOffset()).orElse(0L)
+                : 0;
+    }
+
+    // ---- aborted transactions
+    // ---------------------------------------------------------------------------------------------------
+
+    private void aborted(long fromOffset, long toOffset, BiConsumer<List<Aborted>, LogError> answer) {
+        List<Aborted> found = new ArrayList<>();
+        LogState state = log.state();
+        if (fromOffset >= state.abortedFrom()) {
+            state.aborted().collect(fromOffset, toOffset, found);
+            answer.accept(found, LogError.NONE);
+            return;
+        }
+        collect(log.partition().chain().from(fromOffset).values().iterator(), fromOffset, toOffset, found, answer);
+    }
+
+    private void collect(
+            Iterator<SegmentDescriptor> rest,
+            long fromOffset,
+            long toOffset,
+            List<Aborted> found,
+            BiConsumer<List<Aborted>, LogError> answer) {
+        SegmentDescriptor segment = nextSealed(rest);
+        if (segment == null) {
+            log.state().aborted().collect(fromOffset, toOffset, found);
+            answer.accept(found, LogError.NONE);
+            return;
+        }
+        index(segment, (index, error) -> {
+            if (error != LogError.NONE) {
+                answer.accept(List.of(), error);
+            } else if (index.aborted().collect(fromOffset, toOffset, found)) {
+                answer.accept(found, LogError.NONE);
+            } else {
+                collect(rest, fromOffset, toOffset, found, answer);
+            }
+        });
+    }
+
+    private static SegmentDescriptor nextSealed(Iterator<SegmentDescriptor> rest) {
+        if (!rest.hasNext()) {
+            return null;
+        }
+        SegmentDescriptor segment = rest.next();
+        return segment.state() == SegmentDescriptor.State.SEALED ? segment : null;
+    }
+
+    private void index(SegmentDescriptor segment, BiConsumer<SegmentIndex, LogError> answer) {
+        SegmentIndex known = loop.indexes().get(segment.id().value());
+        if (known != null) {
+            answer.accept(known, LogError.NONE);
+            return;
+        }
+        loop.on(segments.checkpoint(segment, segment.endOffset()), (found, failure) -> {
+            if (failure != null || !found.answered()) {
+                answer.accept(null, LogError.STORAGE_UNAVAILABLE);
+                return;
+            }
+            SegmentIndex index = found.state()
+                    .map(s -> new SegmentIndex(
+                            s.aborted(), s.times(), s.offset(), s.segmentStart() == segment.startOffset()))
+                    .orElseGet(
+                            () -> new SegmentIndex(new AbortedTxns(), new TimeIndex(), segment.startOffset(), false));
+            loop.indexes().put(segment.id().value(), index);
+            answer.accept(index, LogError.NONE);
+        });
+    }
+
+    // ---- times
+    // ------------------------------------------------------------------------------------------------------------------
+
+    void maxTimestamp(CompletableFuture<TimestampResult> result) {
+        if (!log.isServing()) {
+            result.complete(new TimestampResult(LogError.NOT_OWNER, Optional.empty()));
+            return;
+        }
+        long max = log.state().segmentMaxTimestampMs();
+        long maxOfSealed = -1;
+        for (SegmentDescriptor segment :
+                log.partition().chain().from(log.offsets().logStart()).values()) {
+            maxOfSealed = Math.max(maxOfSealed, segment.maxTimestampMs());
+        }
+        long fallback = maxOfSealed;
+        CompletableFuture<TimestampResult> first = new CompletableFuture<>();
+        offsetForTimestamp(Math.max(max, maxOfSealed), log.offsets().highWatermark(), first);
+        first.thenAccept(found -> {
+            // The newest record's time may be the largest and not acknowledged yet.
+            if (found.error() == LogError.NONE && found.found().isEmpty() && fallback >= 0 && max > fallback) {
+                offsetForTimestamp(fallback, log.offsets().highWatermark(), result);
+            } else {
+                result.complete(found);
+            }
+        });
+    }
+
+    void offsetForTimestamp(long timestampMs, long boundOffset, CompletableFuture<TimestampResult> result) {
+        if (!log.isServing()) {
+            result.complete(new TimestampResult(LogError.NOT_OWNER, Optional.empty()));
+            return;
+        }
+        long logStart = log.offsets().logStart();
+        Iterator<SegmentDescriptor> chain =
+                List.copyOf(log.partition().chain().from(logStart).values()).iterator();
+        new TimeSearch(timestampMs, logStart, boundOffset, chain, result).nextSegment();
+    }
+
+    /** Looks through the segments in order for the first record at or after a time. */
+    private final class TimeSearch {
+
+        private final long timestampMs;
+        private final long logStart;
+        private final long boundOffset;
+        private final Iterator<SegmentDescriptor> rest;
+        private final CompletableFuture<TimestampResult> result;
+
+        private TimeSearch(
+                long timestampMs,
+                long logStart,
+                long boundOffset,
+                Iterator<SegmentDescriptor> rest,
+                CompletableFuture<TimestampResult> result) {
+            this.timestampMs = timestampMs;
+            this.logStart = logStart;
+            this.boundOffset = boundOffset;
+            this.rest = rest;
+            this.result = result;
+        }
+
+        private void nextSegment() {
+            while (rest.hasNext()) {
+                SegmentDescriptor segment = rest.next();
+                long from = Math.max(logStart, segment.startOffset());
+                if (from >= boundOffset) {
+                    break;
+                }
+                if (segment.state() != SegmentDescriptor.State.SEALED) {
+                    lookInOpen(from);
+                    return;
+                }
+                if (!segment.isEmpty() && (segment.maxTimestampMs() < 0 || segment.maxTimestampMs() >= timestampMs)) {
+                    lookInSealed(segment, from);
+                    return;
+                }
+            }
+            finish(Optional.empty());
+        }
+
+        private void lookInOpen(long from) {
+            LogState state = log.state();
+            long start = state.times().firstAtLeast(timestampMs, from);
+            if (start < 0) {
+                finish(Optional.empty());
+            } else {
+                scan(start, boundOffset);
+            }
+        }
+
+        private void lookInSealed(SegmentDescriptor segment, long from) {
+            if (segment.replicas().isEmpty() && segment.isOffloaded()) {
+                loop.on(
+                        context.remote()
+                                .entryForTimestamp(segment.object().orElseThrow(), segment.partition(), timestampMs),
+                        (entry, failure) -> {
+                            if (failure != null) {
+                                fail(LogError.STORAGE_UNAVAILABLE);
+                            } else if (entry.isEmpty() || entry.get() >= segment.endOffset()) {
+                                nextSegment();
+                            } else {
+                                scan(Math.max(from, entry.get()), segment.endOffset());
+                            }
+                        });
+                return;
+            }
+            index(segment, (index, error) -> {
+                if (error != LogError.NONE) {
+                    fail(error);
+                    return;
+                }
+                long start = index.ofSegment() ? index.times().firstAtLeast(timestampMs, from) : from;
+                scan(start >= 0 ? start : Math.max(from, index.offset()), segment.endOffset());
+            });
+        }
+
+        private void scan(long from, long endOffset) {
+            long end = Math.min(endOffset, boundOffset);
+            if (from >= end) {
+                nextSegment();
+                return;
+            }
+            readRaw(from, SCAN_BYTES, true, end, (batches, error) -> {
+                if (error != LogError.NONE) {
+                    fail(error);
+                    return;
+                }
+                try {
+                    Optional<Found> found = search(batches);
+                    if (found.isPresent()) {
+                        finish(found);
+                    } else {
+                        scan(endOf(batches), endOffset);
+                    }
+                } finally {
+                    batches.forEach(ByteBuf::release);
+                }
+            });
+        }
+
+        private Optional<Found> search(List<ByteBuf> batches) {
+            for (ByteBuf batch : batches) {
+                ByteBuffer bytes = batch.nioBuffer();
+                if (RecordBatchHeader.maxTimestampMs(bytes, bytes.position()) >= timestampMs
+                        && !RecordBatchHeader.isControl(bytes, bytes.position())) {
+                    Optional<Found> found = RecordTimes.firstAtLeast(bytes, timestampMs, logStart);
+                    if (found.isPresent()) {
+                        return found;
+                    }
+                }
+            }
+            return Optional.empty();
+        }
+
+        private void finish(Optional<Found> found) {
+            result.complete(new TimestampResult(LogError.NONE, found));
+        }
+
+        private void fail(LogError error) {
+            result.complete(new TimestampResult(error, Optional.empty()));
+        }
+    }
+}

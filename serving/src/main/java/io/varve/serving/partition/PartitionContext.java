@@ -1,0 +1,43 @@
+package io.varve.serving.partition;
+
+import io.varve.base.BookieId;
+import io.varve.base.Clock;
+import io.varve.base.FaultHandler;
+import io.varve.bookie.client.BookieAddress;
+import io.varve.bookie.client.BookieClient;
+import io.varve.metadata.api.MetadataClient;
+import io.varve.metadata.api.MetadataView;
+import io.varve.metadata.model.BookieInfo;
+import io.varve.tiering.api.RemoteSegments;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * What all partitions of a broker share.
+ *
+ * @param brokerId {@code node.id}
+ * @param pendingBytes unacknowledged bytes of all partitions
+ * @param fences for takeovers
+ */
+record PartitionContext(
+        int brokerId,
+        MetadataClient metadata,
+        BookieClient bookies,
+        RemoteSegments remote,
+        Clock clock,
+        FaultHandler faults,
+        PartitionOptions options,
+        AtomicLong pendingBytes,
+        FenceBatcher fences) {
+
+    /** Where a bookie is, if its session lives. */
+    Optional<BookieAddress> addressOf(BookieId bookie) {
+        return addressOf(metadata.view(), bookie);
+    }
+
+    static Optional<BookieAddress> addressOf(MetadataView view, BookieId bookie) {
+        return view.bookie(bookie)
+                .filter(b -> b.state() != BookieInfo.State.GONE)
+                .map(b -> new BookieAddress(b.id(), b.host(), b.port()));
+    }
+}

@@ -1,0 +1,127 @@
+package io.varve.serving.partition;
+
+import io.netty.channel.EventLoop;
+import io.varve.base.FaultHandler;
+import io.varve.serving.cache.TailBudget;
+import io.varve.serving.log.PartitionLogs.OwnershipListener;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BiConsumer;
+import java.util.function.IntSupplier;
+
+/** One event loop, and what its partitions share on it without locks. */
+final class PartitionLoop implements Executor {
+
+    private static final int INDEXES_MAX = 1_024;
+
+    private final EventLoop loop;
+    private final FaultHandler faults;
+    private final TailBudget tailBudget;
+    private final ReadGate recoveryReads;
+    private final List<OwnedLog> logs = new ArrayList<>();
+    private final List<OwnershipListener> listeners = new ArrayList<>();
+    private final LinkedHashMap<Long, SegmentIndex> indexes = new LinkedHashMap<>(16, 0.75f, true) {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<Long, SegmentIndex> eldest) {
+            return size() > INDEXES_MAX;
+        }
+    };
+
+    PartitionLoop(EventLoop loop, FaultHandler faults, long cacheBytes, int recoveryReadsMax) {
+        this.loop = loop;
+        this.faults = faults;
+        this.tailBudget = new TailBudget(cacheBytes);
+        this.recoveryReads = new ReadGate(recoveryReadsMax);
+    }
+
+    /** Runs a task on the loop later; what it throws is a fault. */
+    @Override
+    public void execute(Runnable task) {
+        if (!loop.isShuttingDown()) {
+            loop.execute(() -> guarded(task));
+        }
+    }
+
+    /** Runs a task on the loop: at once if this is its thread. */
+    void run(Runnable task) {
+        if (loop.inEventLoop()) {
+            guarded(task);
+        } else {
+            execute(task);
+        }
+    }
+
+    /** Hands a future's outcome to {@code handler} on the loop; what the handler throws is a fault, and not swallowed by the future. */
+    <T> void on(CompletableFuture<T> future, BiConsumer<? super T, Throwable> handler) {
+        future.whenComplete((value, failure) -> execute(() -> handler.accept(value, failure)));
+    }
+
+    private void guarded(Runnable task) {
+        try {
+            task.run();
+        } catch (RuntimeException | Error fault) {
+            faults.onFault("partition loop", fault);
+        }
+    }
+
+    /** @param usableBookies how many bookies take new segments */
+    void startTicking(long tickMs, IntSupplier usableBookies) {
+        loop.scheduleWithFixedDelay(
+                () -> guarded(() -> {
+                    int usable = usableBookies.getAsInt();
+                    for (OwnedLog log : List.copyOf(logs)) {
+                        log.tick(usable);
+                    }
+                }),
+                tickMs,
+                tickMs,
+                TimeUnit.MILLISECONDS);
+    }
+
+    void add(OwnedLog log) {
+        logs.add(log);
+    }
+
+    void remove(OwnedLog log) {
+        logs.remove(log);
+    }
+
+    /** The logs on this loop; on the loop only. */
+    List<OwnedLog> logs() {
+        return List.copyOf(logs);
+    }
+
+    void addListener(OwnershipListener listener) {
+        listeners.add(listener);
+    }
+
+    /** Who is told of the loop's logs; on the loop only. */
+    List<OwnershipListener> listeners() {
+        return List.copyOf(listeners);
+    }
+
+    TailBudget tailBudget() {
+        return tailBudget;
+    }
+
+    /** Bounds what takeovers read at a time, however many there are. */
+    ReadGate recoveryReads() {
+        return recoveryReads;
+    }
+
+    /** What sealed segments' checkpoints say of aborted transactions and times; by segment id; on the loop only. */
+    Map<Long, SegmentIndex> indexes() {
+        return indexes;
+    }
+
+    boolean inLoop() {
+        return loop.inEventLoop();
+    }
+}

@@ -1,0 +1,239 @@
+package io.varve.serving.partition;
+
+import io.netty.channel.EventLoop;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.local.LocalIoHandler;
+import io.netty.util.concurrent.DefaultThreadFactory;
+import io.netty.util.concurrent.EventExecutor;
+import io.varve.base.Clock;
+import io.varve.base.FaultHandler;
+import io.varve.base.PartitionId;
+import io.varve.bookie.client.BookieClient;
+import io.varve.metadata.api.MetadataClient;
+import io.varve.metadata.api.MetadataDelta;
+import io.varve.metadata.api.MetadataListener;
+import io.varve.metadata.api.MetadataView;
+import io.varve.metadata.model.BookieInfo;
+import io.varve.metadata.model.PartitionState;
+import io.varve.serving.core.partition.LeaderEffects.Deposition;
+import io.varve.serving.log.PartitionLog;
+import io.varve.serving.log.PartitionLogs;
+import io.varve.tiering.api.RemoteSegments;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Optional;
+import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * The partitions that the metadata service has given to this broker. It follows the watch: what becomes ours is taken over, what becomes another's is
+ * let go; each partition lives on one of a fixed number of event loops. Safe for any thread.
+ *
+ * <p>To be started only when the broker's session is open: from then on every ownership in the metadata is this process's own, because an earlier process of
+ * the same id lost its partitions when this one registered.
+ */
+public final class PartitionManager implements PartitionLogs, MetadataListener, AutoCloseable {
+
+    private static final long CLOSE_TIMEOUT_MS = 5_000;
+
+    private final PartitionContext context;
+    private final MultiThreadIoEventLoopGroup group;
+    private final List<PartitionLoop> loops = new ArrayList<>();
+    private final ConcurrentHashMap<PartitionId, OwnedLog> logs = new ConcurrentHashMap<>();
+    private final CopyOnWriteArrayList<Runnable> lossWatchers = new CopyOnWriteArrayList<>();
+    private volatile int usableBookies;
+    private volatile boolean closing;
+
+    public PartitionManager(
+            int brokerId,
+            MetadataClient metadata,
+            BookieClient bookies,
+            RemoteSegments remote,
+            PartitionOptions options,
+            Clock clock,
+            FaultHandler faults) {
+        this.context = new PartitionContext(
+                brokerId,
+                metadata,
+                bookies,
+                remote,
+                clock,
+                faults,
+                options,
+                new AtomicLong(),
+                new FenceBatcher(bookies, options.callTimeoutMs()));
+        this.group = new MultiThreadIoEventLoopGroup(
+                options.loops(), new DefaultThreadFactory("varve-partition", true), LocalIoHandler.newFactory());
+        for (EventExecutor executor : group) {
+            PartitionLoop loop = new PartitionLoop(
+                    (EventLoop) executor, faults, options.cacheBytes() / options.loops(), options.recoveryReadsMax());
+            loop.startTicking(options.tickMs(), () -> usableBookies);
+            loops.add(loop);
+        }
+    }
+
+    /** Begins to follow the metadata. */
+    public void start() {
+        context.metadata().subscribe(this);
+    }
+
+    private PartitionLoop loopOf(PartitionId partition) {
+        return loops.get(Math.floorMod(partition.hashCode(), loops.size()));
+    }
+
+    // ---- following the metadata
+    // -------------------------------------------------------------------------------------------------
+
+    @Override
+    public void onChange(MetadataView before, MetadataView after, MetadataDelta delta) {
+        usableBookies = (int) after.bookies().stream()
+                .filter(b -> b.state() == BookieInfo.State.WRITABLE)
+                .count();
+        TreeSet<PartitionId> concerned = new TreeSet<>(delta.partitions());
+        if (delta.everything()) {
+            concerned.addAll(after.ownedBy(context.brokerId()));
+            concerned.addAll(logs.keySet());
+        } else if (!delta.topics().isEmpty() || delta.configs()) {
+            concerned.addAll(logs.keySet());
+        }
+        for (PartitionId partition : concerned) {
+            boolean ours = isOurs(after.partition(partition));
+            if (ours || logs.containsKey(partition)) {
+                loopOf(partition).execute(() -> reconcile(partition));
+            }
+        }
+    }
+
+    private boolean isOurs(Optional<PartitionState> state) {
+        return state.isPresent() && state.get().owner() == context.brokerId();
+    }
+
+    /** Brings what is served here in line with the newest metadata, which only moves forward. On the partition's loop. */
+    private void reconcile(PartitionId partition) {
+        Optional<PartitionState> state = context.metadata().view().partition(partition);
+        boolean ours = isOurs(state);
+        OwnedLog log = logs.get(partition);
+        if (log != null && ours && state.get().epoch() == log.epoch()) {
+            log.onMetadata();
+            return;
+        }
+        if (log != null) {
+            log.depose(state.isEmpty() ? Deposition.STOPPED : Deposition.SUPERSEDED);
+            logs.remove(partition, log);
+        }
+        if (ours && !closing) {
+            PartitionLoop loop = loopOf(partition);
+            OwnedLog taken = new OwnedLog(context, loop, state.get(), new Events(loop));
+            logs.put(partition, taken);
+            taken.start();
+        }
+    }
+
+    private final class Events implements OwnedLog.OwnershipEvents {
+
+        private final PartitionLoop loop;
+
+        private Events(PartitionLoop loop) {
+            this.loop = loop;
+        }
+
+        @Override
+        public void onServing(OwnedLog log) {
+            loop.listeners().forEach(l -> l.onServing(log));
+        }
+
+        @Override
+        public void onLost(OwnedLog log, boolean wasServing, Deposition why) {
+            if (wasServing) {
+                loop.listeners().forEach(l -> l.onLost(log.id(), log.epoch()));
+            }
+            lossWatchers.forEach(Runnable::run);
+        }
+    }
+
+    // ---- PartitionLogs
+    // ----------------------------------------------------------------------------------------------------------
+
+    @Override
+    public Lookup find(PartitionId partition) {
+        OwnedLog log = logs.get(partition);
+        if (log != null && log.isServing()) {
+            return new Lookup.Served(log);
+        }
+        Optional<PartitionState> state = context.metadata().view().partition(partition);
+        if (state.isEmpty()) {
+            return new Lookup.Unknown();
+        }
+        boolean ours = state.get().owner() == context.brokerId();
+        boolean gone = log != null && log.isLost() && log.epoch() == state.get().epoch();
+        return ours && !gone && !closing ? new Lookup.TakingOver(state.get().epoch()) : new Lookup.NotOwner();
+    }
+
+    @Override
+    public Collection<PartitionLog> all() {
+        List<PartitionLog> serving = new ArrayList<>();
+        logs.values().stream().filter(OwnedLog::isServing).forEach(serving::add);
+        return serving;
+    }
+
+    @Override
+    public void subscribe(OwnershipListener listener) {
+        // On each loop, so that no log is told of twice or in the wrong order.
+        for (PartitionLoop loop : loops) {
+            loop.execute(() -> {
+                loop.addListener(listener);
+                loop.logs().stream().filter(OwnedLog::isServing).forEach(listener::onServing);
+            });
+        }
+    }
+
+    // ---- giving back
+    // ------------------------------------------------------------------------------------------------------------
+
+    /** Gives one partition back, to {@code successor} if one is named. Does nothing if it isn't here. */
+    public void release(PartitionId partition, Optional<Integer> successor) {
+        OwnedLog log = logs.get(partition);
+        if (log != null) {
+            loopOf(partition).execute(() -> {
+                if (!log.isLost()) {
+                    log.release(successor);
+                }
+            });
+        }
+    }
+
+    /**
+     * Gives all partitions back, each as soon as what is under way is acknowledged. New ones are not taken any more.
+     *
+     * @return completes when none is left here
+     */
+    public CompletableFuture<Void> drain() {
+        closing = true;
+        CompletableFuture<Void> drained = new CompletableFuture<>();
+        Runnable check = () -> {
+            if (logs.values().stream().allMatch(OwnedLog::isLost)) {
+                drained.complete(null);
+            }
+        };
+        lossWatchers.add(check);
+        logs.keySet().forEach(partition -> release(partition, Optional.empty()));
+        check.run();
+        return drained;
+    }
+
+    /** Stops serving at once; what is under way is lost to its callers, not to the log. Waits for the loops. */
+    @Override
+    public void close() {
+        closing = true;
+        context.metadata().unsubscribe(this);
+        for (PartitionLoop loop : loops) {
+            loop.execute(() -> loop.logs().forEach(log -> log.depose(Deposition.STOPPED)));
+        }
+        group.shutdownGracefully(0, CLOSE_TIMEOUT_MS, TimeUnit.MILLISECONDS).awaitUninterruptibly(CLOSE_TIMEOUT_MS);
+    }
+}

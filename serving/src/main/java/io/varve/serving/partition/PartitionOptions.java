@@ -1,0 +1,54 @@
+package io.varve.serving.partition;
+
+/**
+ * Limits of a broker's partitions.
+ *
+ * @param loops event loops that partitions are spread over
+ * @param tickMs how often a loop looks at its partitions' clocks
+ * @param cacheBytes recent entries kept in memory, over all loops
+ * @param pendingBytesMax unacknowledged bytes of one partition; more is refused as OVERLOADED
+ * @param pendingBytesTotalMax unacknowledged bytes of the broker
+ * @param lagBytesMax a replica with so much unconfirmed is dropped and the segment rolled
+ * @param lagMs likewise when it lags so long
+ * @param checkpointBytes between checkpoints of the owner's state
+ * @param callTimeoutMs deadline of one call to a bookie
+ * @param recoveryReadsMax reads that takeovers have under way at a time, for each loop
+ * @param readBytesMax the most that one read asks a bookie or object storage for
+ * @param producerIdExpirationMs for how long an idle producer is remembered
+ */
+public record PartitionOptions(
+        int loops,
+        long tickMs,
+        long cacheBytes,
+        long pendingBytesMax,
+        long pendingBytesTotalMax,
+        long lagBytesMax,
+        long lagMs,
+        long checkpointBytes,
+        long callTimeoutMs,
+        int recoveryReadsMax,
+        int readBytesMax,
+        long producerIdExpirationMs) {
+
+    /** The defaults, sized to the heap. */
+    public static PartitionOptions defaults() {
+        return sized(
+                Runtime.getRuntime().availableProcessors(), Runtime.getRuntime().maxMemory());
+    }
+
+    private static PartitionOptions sized(int processors, long memoryBytes) {
+        return new PartitionOptions(
+                Math.max(1, processors / 2),
+                20,
+                memoryBytes / 8,
+                32L << 20,
+                memoryBytes / 8,
+                16L << 20,
+                5_000,
+                4L << 20,
+                2_000,
+                32,
+                4 << 20,
+                86_400_000L);
+    }
+}

@@ -1,0 +1,171 @@
+package io.varve.serving.partition;
+
+import io.netty.buffer.ByteBuf;
+import io.varve.bookie.client.BookieClient.ReadPriority;
+import io.varve.bookie.client.BookieStatus;
+import io.varve.metadata.model.PartitionState;
+import io.varve.metadata.model.SegmentDescriptor;
+import io.varve.serving.core.partition.LogState;
+import io.varve.serving.partition.SegmentReader.Entries;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * Rebuilds the owner's state as of an offset: the newest checkpoint that is not above it, looked for from the chain's end backwards, and the
+ * entries from there on. Each segment has checkpoints every few MiB and begins with one, so this reads little; that a checkpoint is missing
+ * costs reading, never truth. Used on the partition's loop.
+ */
+final class StateLoader {
+
+    private static final int CHUNK_BYTES = 1 << 20;
+
+    private final PartitionContext context;
+    private final PartitionLoop loop;
+    private final SegmentReader reader;
+    private final PartitionState partition;
+    private final long atOffset;
+    private final CompletableFuture<LogState> result = new CompletableFuture<>();
+    private long checkpointOffset;
+
+    StateLoader(
+            PartitionContext context,
+            PartitionLoop loop,
+            SegmentReader reader,
+            PartitionState partition,
+            long atOffset) {
+        this.context = context;
+        this.loop = loop;
+        this.reader = reader;
+        this.partition = partition;
+        this.atOffset = atOffset;
+    }
+
+    /** Completes on the loop; fails with {@link StateUnavailableException} if not enough could be read now. */
+    CompletableFuture<LogState> load() {
+        List<SegmentDescriptor> segments = new ArrayList<>(partition.chain().segments());
+        while (!segments.isEmpty() && segments.get(segments.size() - 1).startOffset() >= atOffset) {
+            // Nothing below the offset lies in it.
+            segments.remove(segments.size() - 1);
+        }
+        findCheckpoint(segments, segments.size() - 1);
+        return result;
+    }
+
+    private void findCheckpoint(List<SegmentDescriptor> segments, int index) {
+        if (index < 0) {
+            long start = segments.isEmpty() ? atOffset : segments.get(0).startOffset();
+            replay(LogState.empty(start), start);
+            return;
+        }
+        SegmentDescriptor segment = segments.get(index);
+        loop.on(loop.recoveryReads().call(loop, () -> reader.checkpoint(segment, atOffset)), (found, failure) -> {
+            if (failure != null || !found.answered()) {
+                fail("no checkpoint of segment " + segment.id() + " can be read");
+            } else if (found.state().isPresent() && found.state().get().offset() <= atOffset) {
+                LogState state = found.state().get();
+                replay(state, state.offset());
+            } else {
+                findCheckpoint(segments, index - 1);
+            }
+        });
+    }
+
+    /** @param abortedBelow the offset of the checkpoint that was found: aborted transactions below are in it or in an earlier one */
+    private void replay(LogState state, long abortedBelow) {
+        if (state.offset() >= atOffset) {
+            finish(state, abortedBelow);
+            return;
+        }
+        Optional<SegmentDescriptor> covering = partition.chain().covering(state.offset());
+        if (covering.isEmpty()) {
+            fail("no segment covers offset " + state.offset());
+            return;
+        }
+        SegmentDescriptor segment = covering.get();
+        if (state.segmentStart() != segment.startOffset()) {
+            state.onSegment(segment.startOffset(), abortedBelow);
+        }
+        loop.on(loop.recoveryReads().call(loop, () -> read(segment, state.offset())), (entries, failure) -> {
+            if (failure != null) {
+                fail("segment " + segment.id() + " can't be read at " + state.offset() + ": " + failure);
+                return;
+            }
+            try {
+                apply(state, entries);
+            } catch (StateUnavailableException notNow) {
+                result.completeExceptionally(notNow);
+                return;
+            } finally {
+                entries.release();
+            }
+            replay(state, abortedBelow);
+        });
+    }
+
+    private CompletableFuture<ByteBuf> read(SegmentDescriptor segment, long fromOffset) {
+        if (segment.replicas().isEmpty() && segment.isOffloaded()) {
+            return reader.readRemote(segment, fromOffset, CHUNK_BYTES);
+        }
+        return reader.read(segment, fromOffset, CHUNK_BYTES, ReadPriority.RECOVERY, 0)
+                .thenCompose(read -> read.status() != BookieStatus.OK && segment.isOffloaded()
+                        ? reader.readRemote(segment, fromOffset, CHUNK_BYTES)
+                        : CompletableFuture.completedFuture(orThrow(read)));
+    }
+
+    private static ByteBuf orThrow(Entries read) {
+        if (read.status() != BookieStatus.OK) {
+            throw new StateUnavailableException("no replica answers: " + read.status());
+        }
+        return read.entries();
+    }
+
+    private void apply(LogState state, ByteBuf entries) {
+        EntryCursor cursor = new EntryCursor(entries);
+        long before = state.offset();
+        while (state.offset() < atOffset && cursor.next()) {
+            if (cursor.lastOffset() < state.offset()) {
+                continue; // A read begins with the entry that holds the offset; the checkpoint lies at an entry's
+                // start, so this is of another.
+            }
+            if (cursor.firstOffset() != state.offset() || cursor.lastOffset() >= atOffset) {
+                throw new StateUnavailableException("entries don't join at " + state.offset());
+            }
+            ByteBuffer batch = cursor.payload().nioBuffer();
+            state.apply(batch, cursor.sizeBytes(), context.clock().wallTimeMs());
+        }
+        if (state.offset() == before) {
+            throw new StateUnavailableException("nothing was read at " + before);
+        }
+    }
+
+    private void finish(LogState state, long abortedBelow) {
+        partition
+                .chain()
+                .open()
+                .filter(open -> state.segmentStart() != open.startOffset())
+                .ifPresent(open -> state.onSegment(open.startOffset(), abortedBelow));
+        this.checkpointOffset = abortedBelow;
+        result.complete(state);
+    }
+
+    /** The offset of the checkpoint that the state began with. */
+    long checkpointOffset() {
+        return checkpointOffset;
+    }
+
+    private void fail(String why) {
+        result.completeExceptionally(new StateUnavailableException(why));
+    }
+
+    /** Not now. */
+    static final class StateUnavailableException extends RuntimeException {
+        private static final long serialVersionUID = 1L;
+
+        StateUnavailableException(String why) {
+            super(why);
+        }
+    }
+}
