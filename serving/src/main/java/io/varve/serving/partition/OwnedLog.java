@@ -639,6 +639,13 @@ final class OwnedLog implements PartitionLog {
     }
 
     @Override
+    public CompletableFuture<Boolean> isInTransaction(long producerId, short producerEpoch) {
+        CompletableFuture<Boolean> result = new CompletableFuture<>();
+        loop.run(() -> result.complete(state != null && state.producers().isInTransaction(producerId, producerEpoch)));
+        return result;
+    }
+
+    @Override
     public void addProgressListener(ProgressListener listener) {
         loop.run(() -> {
             listeners.add(listener);
