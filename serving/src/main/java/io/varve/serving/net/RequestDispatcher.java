@@ -102,8 +102,7 @@ public final class RequestDispatcher implements RequestProcessor {
             case DESCRIBE_CLUSTER -> describeCluster.cluster(request);
             case DESCRIBE_LOG_DIRS -> describeCluster.logDirs(request);
 
-            case FIND_COORDINATOR ->
-                route(request, coordinators::findCoordinator, FindCoordinatorResponse::new);
+            case FIND_COORDINATOR -> route(request, coordinators::findCoordinator, FindCoordinatorResponse::new);
             case JOIN_GROUP ->
                 route(request, groups::joinGroup, data -> new JoinGroupResponse(data, request.version()));
             case SYNC_GROUP -> route(request, groups::syncGroup, SyncGroupResponse::new);
@@ -124,10 +123,8 @@ public final class RequestDispatcher implements RequestProcessor {
                 route(request, groups::streamsGroupHeartbeat, StreamsGroupHeartbeatResponse::new);
             case STREAMS_GROUP_DESCRIBE ->
                 route(request, groups::streamsGroupDescribe, StreamsGroupDescribeResponse::new);
-            case SHARE_GROUP_HEARTBEAT ->
-                route(request, groups::shareGroupHeartbeat, ShareGroupHeartbeatResponse::new);
-            case SHARE_GROUP_DESCRIBE ->
-                route(request, groups::shareGroupDescribe, ShareGroupDescribeResponse::new);
+            case SHARE_GROUP_HEARTBEAT -> route(request, groups::shareGroupHeartbeat, ShareGroupHeartbeatResponse::new);
+            case SHARE_GROUP_DESCRIBE -> route(request, groups::shareGroupDescribe, ShareGroupDescribeResponse::new);
             case DESCRIBE_SHARE_GROUP_OFFSETS ->
                 route(request, groups::describeShareGroupOffsets, DescribeShareGroupOffsetsResponse::new);
             case ALTER_SHARE_GROUP_OFFSETS ->
@@ -138,24 +135,19 @@ public final class RequestDispatcher implements RequestProcessor {
             case INIT_PRODUCER_ID -> route(request, transactions::initProducerId, InitProducerIdResponse::new);
             case ADD_PARTITIONS_TO_TXN ->
                 route(request, transactions::addPartitionsToTxn, AddPartitionsToTxnResponse::new);
-            case ADD_OFFSETS_TO_TXN ->
-                route(request, transactions::addOffsetsToTxn, AddOffsetsToTxnResponse::new);
+            case ADD_OFFSETS_TO_TXN -> route(request, transactions::addOffsetsToTxn, AddOffsetsToTxnResponse::new);
             case END_TXN -> route(request, transactions::endTxn, EndTxnResponse::new);
             case TXN_OFFSET_COMMIT -> route(request, groups::txnOffsetCommit, TxnOffsetCommitResponse::new);
-            case WRITE_TXN_MARKERS ->
-                route(request, transactions::writeTxnMarkers, WriteTxnMarkersResponse::new);
+            case WRITE_TXN_MARKERS -> route(request, transactions::writeTxnMarkers, WriteTxnMarkersResponse::new);
             case DESCRIBE_TRANSACTIONS ->
                 route(request, transactions::describeTransactions, DescribeTransactionsResponse::new);
-            case LIST_TRANSACTIONS ->
-                route(request, transactions::listTransactions, ListTransactionsResponse::new);
+            case LIST_TRANSACTIONS -> route(request, transactions::listTransactions, ListTransactionsResponse::new);
 
             case SASL_HANDSHAKE -> now(absent.saslHandshake());
             case SASL_AUTHENTICATE -> now(absent.refuse(request, Errors.ILLEGAL_SASL_STATE));
             case DESCRIBE_ACLS, CREATE_ACLS, DELETE_ACLS -> now(absent.refuse(request, Errors.SECURITY_DISABLED));
-            case CREATE_DELEGATION_TOKEN,
-                    RENEW_DELEGATION_TOKEN,
-                    EXPIRE_DELEGATION_TOKEN,
-                    DESCRIBE_DELEGATION_TOKEN -> now(absent.refuse(request, Errors.DELEGATION_TOKEN_AUTH_DISABLED));
+            case CREATE_DELEGATION_TOKEN, RENEW_DELEGATION_TOKEN, EXPIRE_DELEGATION_TOKEN, DESCRIBE_DELEGATION_TOKEN ->
+                now(absent.refuse(request, Errors.DELEGATION_TOKEN_AUTH_DISABLED));
             case DESCRIBE_USER_SCRAM_CREDENTIALS, ALTER_USER_SCRAM_CREDENTIALS ->
                 now(absent.refuse(request, Errors.SECURITY_DISABLED));
             case ELECT_LEADERS -> now(absent.electLeaders(request));

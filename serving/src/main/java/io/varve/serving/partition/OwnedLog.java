@@ -29,6 +29,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -60,6 +61,9 @@ final class OwnedLog implements PartitionLog {
     private final WaitingFetches untilStable = new WaitingFetches();
     private final WaitingFetches untilAssigned = new WaitingFetches();
     private final List<ProgressListener> listeners = new ArrayList<>();
+    /** Epochs of the producers with an open transaction: what other threads may look at. */
+    private final ConcurrentHashMap<Long, Short> openTransactions = new ConcurrentHashMap<>();
+
     private final long startedNs;
 
     private PartitionLeader<ByteBuf> leader;
@@ -219,6 +223,11 @@ final class OwnedLog implements PartitionLog {
         highWatermark = firstHighWatermark;
         lastStable = state.producers().lastStableOffset(highWatermark);
         state.epochs().onLogStart(partition.logStartOffset());
+        for (ProducerStates.Info producer : state.producers().all()) {
+            if (producer.txnFirstOffset() >= 0) {
+                openTransactions.put(producer.producerId(), producer.epoch());
+            }
+        }
         publish();
         serving = true;
         LOG.info(
@@ -338,6 +347,9 @@ final class OwnedLog implements PartitionLog {
                     return;
                 }
                 enter(batch.payload(), batch.records());
+                if (batch.transactional()) {
+                    openTransactions.put(batch.producerId(), batch.producerEpoch());
+                }
             }
             long end = leader.endOffset();
             started.assigned().complete(new Assigned(LogError.NONE, base, end));
@@ -492,6 +504,7 @@ final class OwnedLog implements PartitionLog {
                     .write(bytes, context.clock().wallTimeMs());
             long base = leader.endOffset();
             enter(Unpooled.wrappedBuffer(bytes.flip()), 1);
+            openTransactions.remove(marker.producerId());
             started.assigned().complete(new Assigned(LogError.NONE, base, base + 1));
             pending.add(base, base, started.acknowledged());
             afterAppend();
@@ -639,10 +652,9 @@ final class OwnedLog implements PartitionLog {
     }
 
     @Override
-    public CompletableFuture<Boolean> isInTransaction(long producerId, short producerEpoch) {
-        CompletableFuture<Boolean> result = new CompletableFuture<>();
-        loop.run(() -> result.complete(state != null && state.producers().isInTransaction(producerId, producerEpoch)));
-        return result;
+    public boolean isInTransaction(long producerId, short producerEpoch) {
+        Short open = openTransactions.get(producerId);
+        return serving && open != null && open == producerEpoch;
     }
 
     @Override

@@ -12,9 +12,8 @@ public final class MetadataErrors {
 
     /** The error with its line for a person. */
     public static ApiError toKafka(Throwable failure) {
-        Throwable cause = failure instanceof CompletionException && failure.getCause() != null
-                ? failure.getCause()
-                : failure;
+        Throwable cause =
+                failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
         return cause instanceof MetadataException refused
                 ? new ApiError(toKafka(refused.reason()), refused.getMessage())
                 : ApiError.fromThrowable(cause);

@@ -34,8 +34,8 @@ public final class ApiVersionsHandler {
     public Answer handle(ClientRequest request) {
         ApiVersionsRequest body = (ApiVersionsRequest) request.parsed().body();
         if (body.hasUnsupportedRequestVersion()) {
-            return Answer.of(new ApiVersionsResponse(
-                    versions((short) 0).setErrorCode(Errors.UNSUPPORTED_VERSION.code())));
+            return Answer.of(
+                    new ApiVersionsResponse(versions((short) 0).setErrorCode(Errors.UNSUPPORTED_VERSION.code())));
         }
         if (!body.isValid()) {
             return Answer.of(body.getErrorResponse(0, Errors.INVALID_REQUEST.exception()));
@@ -54,7 +54,8 @@ public final class ApiVersionsHandler {
     private boolean isMeantForAnother(ApiVersionsRequestData data) {
         boolean otherCluster = data.clusterId() != null
                 && !data.clusterId().equals(broker.view().clusterId());
-        boolean otherBroker = data.nodeId() >= 0 && data.nodeId() != broker.settings().brokerId();
+        boolean otherBroker =
+                data.nodeId() >= 0 && data.nodeId() != broker.settings().brokerId();
         return otherCluster || otherBroker;
     }
 

@@ -58,12 +58,12 @@ public final class AlterConfigsHandler {
                         changes -> resource.configs()
                                 .forEach(config ->
                                         changes.apply(config.name(), config.configOperation(), config.value())));
-                results.add(bounded(done).thenApply(error -> new IncrementalAlterConfigsResponseData
-                                .AlterConfigsResourceResponse()
-                        .setResourceType(resource.resourceType())
-                        .setResourceName(resource.resourceName())
-                        .setErrorCode(error.error().code())
-                        .setErrorMessage(error.isFailure() ? error.messageWithFallback() : null)));
+                results.add(bounded(done)
+                        .thenApply(error -> new IncrementalAlterConfigsResponseData.AlterConfigsResourceResponse()
+                                .setResourceType(resource.resourceType())
+                                .setResourceName(resource.resourceName())
+                                .setErrorCode(error.error().code())
+                                .setErrorMessage(error.isFailure() ? error.messageWithFallback() : null)));
             }
             return Futures.all(results)
                     .thenApply(all -> Answer.of(new IncrementalAlterConfigsResponse(
@@ -75,8 +75,7 @@ public final class AlterConfigsHandler {
     public CompletableFuture<Answer> replace(ClientRequest request) {
         AlterConfigsRequestData data = request.data();
         return broker.finder().views().get().thenCompose(view -> {
-            List<CompletableFuture<AlterConfigsResponseData.AlterConfigsResourceResponse>> results =
-                    new ArrayList<>();
+            List<CompletableFuture<AlterConfigsResponseData.AlterConfigsResourceResponse>> results = new ArrayList<>();
             for (AlterConfigsRequestData.AlterConfigsResource resource : data.resources()) {
                 CompletableFuture<ApiError> done = alter(
                         view,
@@ -86,11 +85,12 @@ public final class AlterConfigsHandler {
                         true,
                         changes -> resource.configs()
                                 .forEach(config -> changes.apply(config.name(), SET, config.value())));
-                results.add(bounded(done).thenApply(error -> new AlterConfigsResponseData.AlterConfigsResourceResponse()
-                        .setResourceType(resource.resourceType())
-                        .setResourceName(resource.resourceName())
-                        .setErrorCode(error.error().code())
-                        .setErrorMessage(error.isFailure() ? error.messageWithFallback() : null)));
+                results.add(bounded(done)
+                        .thenApply(error -> new AlterConfigsResponseData.AlterConfigsResourceResponse()
+                                .setResourceType(resource.resourceType())
+                                .setResourceName(resource.resourceName())
+                                .setErrorCode(error.error().code())
+                                .setErrorMessage(error.isFailure() ? error.messageWithFallback() : null)));
             }
             return Futures.all(results)
                     .thenApply(all ->
@@ -100,10 +100,7 @@ public final class AlterConfigsHandler {
 
     private CompletableFuture<ApiError> bounded(CompletableFuture<ApiError> done) {
         return broker.deadlines()
-                .within(
-                        broker.settings().adminTimeoutMs(),
-                        done,
-                        () -> new ApiError(Errors.REQUEST_TIMED_OUT, null));
+                .within(broker.settings().adminTimeoutMs(), done, () -> new ApiError(Errors.REQUEST_TIMED_OUT, null));
     }
 
     private CompletableFuture<ApiError> alter(
@@ -134,11 +131,16 @@ public final class AlterConfigsHandler {
             return refused(Errors.UNKNOWN_TOPIC_OR_PARTITION, "The topic '" + name + "' does not exist.");
         }
         Map<String, String> now = topic.get().configs();
-        ConfigChanges changes =
-                new ConfigChanges(TopicConfigSchema::find, key -> Optional.ofNullable(now.get(key)));
-        return carryOut(changes, now, validateOnly, replaceAll, operations, all -> broker.metadata()
-                .alterTopicConfigs(topic.get().id(), all)
-                .thenApply(changed -> null));
+        ConfigChanges changes = new ConfigChanges(TopicConfigSchema::find, key -> Optional.ofNullable(now.get(key)));
+        return carryOut(
+                changes,
+                now,
+                validateOnly,
+                replaceAll,
+                operations,
+                all -> broker.metadata()
+                        .alterTopicConfigs(topic.get().id(), all)
+                        .thenApply(changed -> null));
     }
 
     private CompletableFuture<ApiError> alterBroker(
@@ -160,8 +162,13 @@ public final class AlterConfigsHandler {
         Map<String, ConfigDefinition> dynamic = BrokerConfigEntries.dynamicKeys();
         ConfigChanges changes = new ConfigChanges(
                 key -> Optional.ofNullable(dynamic.get(key)), key -> Optional.ofNullable(now.get(key)));
-        return carryOut(changes, now, validateOnly, replaceAll, operations, all -> broker.metadata()
-                .alterBrokerConfigs(which, all));
+        return carryOut(
+                changes,
+                now,
+                validateOnly,
+                replaceAll,
+                operations,
+                all -> broker.metadata().alterBrokerConfigs(which, all));
     }
 
     private static CompletableFuture<ApiError> carryOut(

@@ -96,12 +96,7 @@ final class BrokerConfigEntries {
     }
 
     private static DescribeConfigsResourceResult result(
-            String key,
-            List<Value> values,
-            ConfigType type,
-            boolean readOnly,
-            boolean synonyms,
-            String documentation) {
+            String key, List<Value> values, ConfigType type, boolean readOnly, boolean synonyms, String documentation) {
         DescribeConfigsResourceResult result = new DescribeConfigsResourceResult()
                 .setName(key)
                 .setValue(values.isEmpty() ? null : values.get(0).value)

@@ -27,8 +27,7 @@ final class ConfigChanges {
      * @param definitions of the keys that can be changed
      * @param now the value that a key has where it is being changed, or by default
      */
-    ConfigChanges(
-            Function<String, Optional<ConfigDefinition>> definitions, Function<String, Optional<String>> now) {
+    ConfigChanges(Function<String, Optional<ConfigDefinition>> definitions, Function<String, Optional<String>> now) {
         this.definitions = definitions;
         this.now = now;
     }
@@ -42,8 +41,7 @@ final class ConfigChanges {
         if (definition.isEmpty()) {
             problem = new ApiError(Errors.INVALID_CONFIG, "Unknown topic config name: " + key);
         } else if (changes.containsKey(key)) {
-            problem = new ApiError(
-                    Errors.INVALID_REQUEST, "Error due to duplicate config keys: " + key);
+            problem = new ApiError(Errors.INVALID_REQUEST, "Error due to duplicate config keys: " + key);
         } else if (operation == DELETE) {
             changes.put(key, Optional.empty());
         } else if (value == null) {
@@ -57,8 +55,8 @@ final class ConfigChanges {
         if ((operation == APPEND || operation == SUBTRACT) && definition.type() != ConfigDefinition.Type.LIST) {
             problem = new ApiError(
                     Errors.INVALID_CONFIG,
-                    "Config value " + (operation == APPEND ? "append" : "subtract")
-                            + " is not allowed for config key: " + key);
+                    "Config value " + (operation == APPEND ? "append" : "subtract") + " is not allowed for config key: "
+                            + key);
             return;
         }
         String next = switch (operation) {

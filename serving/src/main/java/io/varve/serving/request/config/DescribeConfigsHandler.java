@@ -57,8 +57,7 @@ public final class DescribeConfigsHandler {
                 view.topics().forEach(topic -> add(answer, ConfigResource.Type.TOPIC, topic.name()));
             }
             if (request.version() > 0 && (all || data.resourceTypes().contains(ConfigResource.Type.BROKER.id()))) {
-                view.brokers()
-                        .forEach(info -> add(answer, ConfigResource.Type.BROKER, Integer.toString(info.id())));
+                view.brokers().forEach(info -> add(answer, ConfigResource.Type.BROKER, Integer.toString(info.id())));
             }
             return Answer.of(new ListConfigResourcesResponse(answer));
         });
@@ -98,11 +97,7 @@ public final class DescribeConfigsHandler {
         for (ConfigDefinition definition : TopicConfigSchema.all()) {
             if (isWanted(resource, definition.name())) {
                 entries.add(TopicConfigEntries.describe(
-                        definition,
-                        topic.get().configs(),
-                        view,
-                        data.includeSynonyms(),
-                        data.includeDocumentation()));
+                        definition, topic.get().configs(), view, data.includeSynonyms(), data.includeDocumentation()));
             }
         }
         return done(resource, entries);
@@ -126,15 +121,16 @@ public final class DescribeConfigsHandler {
                         resource,
                         new ApiError(
                                 Errors.INVALID_REQUEST,
-                                "Unexpected broker id, expected " + broker.settings().brokerId()
-                                        + " or empty string, but received " + resource.resourceName()));
+                                "Unexpected broker id, expected "
+                                        + broker.settings().brokerId() + " or empty string, but received "
+                                        + resource.resourceName()));
             }
         }
-        List<DescribeConfigsResourceResult> entries = BrokerConfigEntries.all(
-                        broker.configs(), view, id, data.includeSynonyms(), data.includeDocumentation())
-                .stream()
-                .filter(entry -> isWanted(resource, entry.name()))
-                .toList();
+        List<DescribeConfigsResourceResult> entries =
+                BrokerConfigEntries.all(broker.configs(), view, id, data.includeSynonyms(), data.includeDocumentation())
+                        .stream()
+                        .filter(entry -> isWanted(resource, entry.name()))
+                        .toList();
         return done(resource, entries);
     }
 

@@ -22,8 +22,7 @@ public final class TopicConfigEntries {
     private record Value(String key, String value, ConfigSource source) {}
 
     /** All keys, for the answer to CreateTopics. */
-    public static List<CreatableTopicConfigs> forCreation(
-            Map<String, String> ofTopic, MetadataView view) {
+    public static List<CreatableTopicConfigs> forCreation(Map<String, String> ofTopic, MetadataView view) {
         List<CreatableTopicConfigs> entries = new ArrayList<>();
         for (ConfigDefinition definition : TopicConfigSchema.all()) {
             Value value = values(definition, ofTopic, view).get(0);
@@ -65,8 +64,7 @@ public final class TopicConfigEntries {
     }
 
     /** All that have a value, the one that counts first. */
-    private static List<Value> values(
-            ConfigDefinition definition, Map<String, String> ofTopic, MetadataView view) {
+    private static List<Value> values(ConfigDefinition definition, Map<String, String> ofTopic, MetadataView view) {
         List<Value> values = new ArrayList<>();
         String own = ofTopic.get(definition.name());
         if (own != null) {
@@ -79,8 +77,8 @@ public final class TopicConfigEntries {
                 values.add(new Value(key, ofCluster, ConfigSource.DYNAMIC_DEFAULT_BROKER_CONFIG));
             }
         });
-        values.add(new Value(
-                brokerKey.orElse(definition.name()), definition.defaultValue(), ConfigSource.DEFAULT_CONFIG));
+        values.add(
+                new Value(brokerKey.orElse(definition.name()), definition.defaultValue(), ConfigSource.DEFAULT_CONFIG));
         return values;
     }
 

@@ -58,9 +58,10 @@ public final class CreateTopicsHandler {
                 if (!seen.add(topic.name())) {
                     continue;
                 }
-                CompletableFuture<CreatableTopicResult> result = data.topics().findAll(topic.name()).size() > 1
-                        ? failed(topic.name(), new ApiError(Errors.INVALID_REQUEST, "Duplicate topic name."))
-                        : create(view, topic, data.validateOnly());
+                CompletableFuture<CreatableTopicResult> result =
+                        data.topics().findAll(topic.name()).size() > 1
+                                ? failed(topic.name(), new ApiError(Errors.INVALID_REQUEST, "Duplicate topic name."))
+                                : create(view, topic, data.validateOnly());
                 results.add(broker.deadlines()
                         .within(
                                 waitMs,
@@ -112,8 +113,7 @@ public final class CreateTopicsHandler {
         }
         if (topic.replicationFactor() == 0 || topic.replicationFactor() < -1) {
             return new ApiError(
-                    Errors.INVALID_REPLICATION_FACTOR,
-                    "Replication factor was set to an invalid non-positive value.");
+                    Errors.INVALID_REPLICATION_FACTOR, "Replication factor was set to an invalid non-positive value.");
         }
         return checkReplicas(view, topic.replicationFactor());
     }
@@ -150,9 +150,7 @@ public final class CreateTopicsHandler {
                                 + " twice, or without a broker.");
             }
         }
-        if (sizes.firstKey() != 0
-                || sizes.lastKey() != sizes.size() - 1
-                || new TreeSet<>(sizes.values()).size() != 1) {
+        if (sizes.firstKey() != 0 || sizes.lastKey() != sizes.size() - 1 || new TreeSet<>(sizes.values()).size() != 1) {
             return new ApiError(
                     Errors.INVALID_REPLICA_ASSIGNMENT,
                     "Partitions should be a consecutive 0-based integer sequence, all with as many replicas.");
@@ -174,7 +172,8 @@ public final class CreateTopicsHandler {
 
     private Order orderOf(CreatableTopic topic) {
         if (topic.assignments().isEmpty()) {
-            int partitions = topic.numPartitions() == -1 ? broker.settings().defaultPartitions() : topic.numPartitions();
+            int partitions =
+                    topic.numPartitions() == -1 ? broker.settings().defaultPartitions() : topic.numPartitions();
             int replicas =
                     topic.replicationFactor() == -1 ? broker.settings().defaultReplicas() : topic.replicationFactor();
             return new Order(topic.name(), partitions, replicas, configsOf(topic));
@@ -190,8 +189,7 @@ public final class CreateTopicsHandler {
     }
 
     private CreatableTopicResult made(Topic topic) {
-        return result(
-                topic.name(), Ids.toKafka(topic.id()), topic.partitions(), topic.replicas(), topic.configs());
+        return result(topic.name(), Ids.toKafka(topic.id()), topic.partitions(), topic.replicas(), topic.configs());
     }
 
     private CreatableTopicResult result(

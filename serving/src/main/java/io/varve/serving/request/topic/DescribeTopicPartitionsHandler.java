@@ -54,9 +54,10 @@ public final class DescribeTopicPartitionsHandler {
         } else {
             data.topics().forEach(topic -> names.add(topic.name()));
         }
-        String first = cursor.map(DescribeTopicPartitionsRequestData.Cursor::topicName)
-                .orElse("");
-        PartitionPlaces places = new PartitionPlaces(Nodes.living(view, request.session().listener()));
+        String first =
+                cursor.map(DescribeTopicPartitionsRequestData.Cursor::topicName).orElse("");
+        PartitionPlaces places =
+                new PartitionPlaces(Nodes.living(view, request.session().listener()));
         Page page = new Page(Math.max(1, Math.min(data.responsePartitionLimit(), PARTITIONS_MAX)));
         for (String name : names.tailSet(first)) {
             int from = cursor.isPresent() && name.equals(first) ? cursor.get().partitionIndex() : 0;

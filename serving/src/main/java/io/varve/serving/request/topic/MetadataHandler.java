@@ -55,8 +55,7 @@ public final class MetadataHandler {
                 return CompletableFuture.completedFuture(answer(request, view, all(view), Map.of()));
             }
             List<TopicKey> asked = asked(body);
-            return createMissing(body, view, asked)
-                    .thenApply(errors -> answer(request, broker.view(), asked, errors));
+            return createMissing(body, view, asked).thenApply(errors -> answer(request, broker.view(), asked, errors));
         });
     }
 
@@ -96,8 +95,9 @@ public final class MetadataHandler {
 
     private CompletableFuture<Void> create(String name, Map<String, Errors> errors) {
         CompletableFuture<Errors> made = creator.createIfMissing(name)
-                .handle((topic, failure) ->
-                        failure == null ? Errors.NONE : MetadataErrors.toKafka(failure).error());
+                .handle((topic, failure) -> failure == null
+                        ? Errors.NONE
+                        : MetadataErrors.toKafka(failure).error());
         return broker.deadlines()
                 .within(broker.settings().adminTimeoutMs(), made, () -> Errors.LEADER_NOT_AVAILABLE)
                 .thenAccept(error -> {
@@ -114,8 +114,7 @@ public final class MetadataHandler {
         return error == Errors.REQUEST_TIMED_OUT ? Errors.LEADER_NOT_AVAILABLE : error;
     }
 
-    private Answer answer(
-            ClientRequest request, MetadataView view, List<TopicKey> asked, Map<String, Errors> errors) {
+    private Answer answer(ClientRequest request, MetadataView view, List<TopicKey> asked, Map<String, Errors> errors) {
         MetadataRequestData wanted = request.data();
         List<Node> living = Nodes.living(view, request.session().listener());
         PartitionPlaces places = new PartitionPlaces(living);

@@ -49,7 +49,11 @@ final class PartitionPlaces {
         }
         Errors error = owner < 0 ? Errors.LEADER_NOT_AVAILABLE : Errors.NONE;
         return new Place(
-                state.id().index(), error, owner, state.epoch(), replicas(topic, owner, state.id().index()));
+                state.id().index(),
+                error,
+                owner,
+                state.epoch(),
+                replicas(topic, owner, state.id().index()));
     }
 
     private List<Integer> replicas(Topic topic, int owner, int index) {

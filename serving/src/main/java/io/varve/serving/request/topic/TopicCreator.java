@@ -36,17 +36,22 @@ public final class TopicCreator {
     public CompletableFuture<Topic> createIfMissing(String name) {
         int partitions = broker.settings().defaultPartitions();
         int replicas = broker.settings().defaultReplicas();
-        return create(name, partitions, replicas, Map.of()).handle((topic, failure) -> {
-            if (failure == null) {
-                return CompletableFuture.completedFuture(topic);
-            }
-            Throwable cause = failure.getCause() == null ? failure : failure.getCause();
-            boolean exists = cause instanceof MetadataException refused
-                    && refused.reason() == MetadataException.Reason.ALREADY_EXISTS;
-            return exists
-                    ? broker.finder().views().get().thenApply(view -> view.topic(name).orElseThrow())
-                    : CompletableFuture.<Topic>failedFuture(cause);
-        }).thenCompose(topic -> topic);
+        return create(name, partitions, replicas, Map.of())
+                .handle((topic, failure) -> {
+                    if (failure == null) {
+                        return CompletableFuture.completedFuture(topic);
+                    }
+                    Throwable cause = failure.getCause() == null ? failure : failure.getCause();
+                    boolean exists = cause instanceof MetadataException refused
+                            && refused.reason() == MetadataException.Reason.ALREADY_EXISTS;
+                    return exists
+                            ? broker.finder()
+                                    .views()
+                                    .get()
+                                    .thenApply(view -> view.topic(name).orElseThrow())
+                            : CompletableFuture.<Topic>failedFuture(cause);
+                })
+                .thenCompose(topic -> topic);
     }
 
     /** Waits, for a short while, until this broker serves what it owns of the topic. */
