@@ -1,6 +1,8 @@
 package io.varve.cli;
 
 import io.varve.base.StartupException;
+import io.varve.cli.admin.AdminFailure;
+import io.varve.cli.admin.BucketCommand;
 import io.varve.cli.bench.BenchCommand;
 import java.io.PrintWriter;
 import picocli.CommandLine;
@@ -19,7 +21,7 @@ import picocli.CommandLine.Spec;
         scope = CommandLine.ScopeType.INHERIT,
         versionProvider = Version.class,
         synopsisSubcommandLabel = "COMMAND",
-        subcommands = {BenchCommand.class, CommandLine.HelpCommand.class})
+        subcommands = {BucketCommand.class, BenchCommand.class, CommandLine.HelpCommand.class})
 public final class Main implements Runnable {
 
     @Spec
@@ -51,6 +53,10 @@ public final class Main implements Runnable {
         if (exception instanceof StartupException startup) {
             err.println(command.getCommandSpec().qualifiedName() + ": " + startup.getMessage());
             return startup.reason().exitCode();
+        }
+        if (exception instanceof AdminFailure) {
+            err.println(command.getCommandSpec().qualifiedName() + ": " + exception.getMessage());
+            return 1;
         }
         err.println(command.getCommandSpec().qualifiedName() + ": " + exception);
         exception.printStackTrace(err);
