@@ -1,0 +1,229 @@
+package io.varve.serving.net;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.AlterConfigOp;
+import org.apache.kafka.clients.admin.ConfigEntry;
+import org.apache.kafka.clients.admin.NewPartitions;
+import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.admin.OffsetSpec;
+import org.apache.kafka.clients.admin.RecordsToDelete;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.clients.producer.RecordMetadata;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.config.ConfigResource;
+import org.apache.kafka.common.errors.TopicExistsException;
+import org.apache.kafka.common.serialization.StringDeserializer;
+import org.apache.kafka.common.serialization.StringSerializer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The stock Java client against the broker's network and handlers. */
+@Timeout(120)
+final class StockClientIT {
+
+    private TestBroker broker;
+    private Admin admin;
+
+    @BeforeEach
+    void start() {
+        broker = new TestBroker();
+        admin = Admin.create(Map.of("bootstrap.servers", broker.bootstrap()));
+    }
+
+    @AfterEach
+    void stop() {
+        admin.close();
+        broker.close();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"none", "gzip", "snappy", "lz4", "zstd"})
+    void everyCodecGoesInAndComesOut(String codec) throws Exception {
+        create("t", 3);
+        List<Future<RecordMetadata>> sent = new ArrayList<>();
+        try (KafkaProducer<String, String> producer = producer(Map.of("compression.type", codec))) {
+            for (int i = 0; i < 1_000; i++) {
+                ProducerRecord<String, String> record = new ProducerRecord<>("t", i % 3, "k" + i, "v" + i);
+                record.headers().add("h", Integer.toString(i).getBytes(StandardCharsets.UTF_8));
+                sent.add(producer.send(record));
+            }
+        }
+        for (int i = 0; i < 1_000; i++) {
+            assertThat(sent.get(i).get().offset()).isEqualTo(i / 3);
+        }
+        List<ConsumerRecord<String, String>> read = read("t", 3, 1_000);
+        assertThat(read).hasSize(1_000).allSatisfy(record -> {
+            int i = Integer.parseInt(record.key().substring(1));
+            assertThat(record.value()).isEqualTo("v" + i);
+            assertThat(record.partition()).isEqualTo(i % 3);
+            assertThat(record.offset()).isEqualTo(i / 3);
+            assertThat(record.headers().lastHeader("h").value())
+                    .isEqualTo(Integer.toString(i).getBytes(StandardCharsets.UTF_8));
+        });
+    }
+
+    @Test
+    void aTopicIsUsableAsSoonAsItsCreationIsAnswered() throws Exception {
+        try (KafkaProducer<String, String> producer = producer(Map.of("retries", "0", "enable.idempotence", "false"))) {
+            for (int i = 0; i < 20; i++) {
+                create("fresh-" + i, 4);
+                assertThat(producer.send(new ProducerRecord<>("fresh-" + i, "k", "v"))
+                                .get()
+                                .offset())
+                        .isZero();
+            }
+        }
+    }
+
+    @Test
+    void aMissingTopicIsMadeOnFirstUse() throws Exception {
+        try (KafkaProducer<String, String> producer = producer(Map.of())) {
+            assertThat(producer.send(new ProducerRecord<>("auto", "k", "v")).get().offset())
+                    .isZero();
+        }
+        assertThat(admin.listTopics().names().get()).contains("auto");
+    }
+
+    @Test
+    void aTopicIsMadeOnceAndDescribedAndGrownAndDeleted() throws Exception {
+        create("t", 2);
+        assertThatThrownBy(() -> create("t", 2)).hasCauseInstanceOf(TopicExistsException.class);
+        admin.createPartitions(Map.of("t", NewPartitions.increaseTo(5))).all().get();
+        assertThat(admin.describeTopics(List.of("t"))
+                        .allTopicNames()
+                        .get()
+                        .get("t")
+                        .partitions())
+                .hasSize(5)
+                .allSatisfy(partition -> assertThat(partition.leader().id()).isEqualTo(1));
+        admin.deleteTopics(List.of("t")).all().get();
+        assertThat(admin.listTopics().names().get()).doesNotContain("t");
+    }
+
+    @Test
+    void configurationIsDescribedAndChanged() throws Exception {
+        create("t", 1);
+        ConfigResource topic = new ConfigResource(ConfigResource.Type.TOPIC, "t");
+        admin.incrementalAlterConfigs(Map.of(
+                        topic,
+                        List.of(
+                                new AlterConfigOp(
+                                        new ConfigEntry("retention.ms", "1234567"), AlterConfigOp.OpType.SET),
+                                new AlterConfigOp(
+                                        new ConfigEntry("cleanup.policy", "compact"), AlterConfigOp.OpType.APPEND))))
+                .all()
+                .get();
+        var config = admin.describeConfigs(List.of(topic)).all().get().get(topic);
+        assertThat(config.get("retention.ms").value()).isEqualTo("1234567");
+        assertThat(config.get("retention.ms").source()).isEqualTo(ConfigEntry.ConfigSource.DYNAMIC_TOPIC_CONFIG);
+        assertThat(config.get("cleanup.policy").value()).isEqualTo("delete,compact");
+        assertThat(config.get("max.message.bytes").isDefault()).isTrue();
+
+        ConfigResource self = new ConfigResource(ConfigResource.Type.BROKER, "1");
+        assertThat(admin.describeConfigs(List.of(self))
+                        .all()
+                        .get()
+                        .get(self)
+                        .get("num.partitions")
+                        .value())
+                .isEqualTo("1");
+    }
+
+    @Test
+    void offsetsAreFoundByTimeAndRecordsDeleted() throws Exception {
+        create("t", 1);
+        try (KafkaProducer<String, String> producer = producer(Map.of())) {
+            for (int i = 0; i < 10; i++) {
+                producer.send(new ProducerRecord<>("t", 0, 1_000L + i * 100, "k", "v" + i))
+                        .get();
+            }
+        }
+        TopicPartition partition = new TopicPartition("t", 0);
+        assertThat(offset(partition, OffsetSpec.earliest())).isZero();
+        assertThat(offset(partition, OffsetSpec.latest())).isEqualTo(10);
+        assertThat(offset(partition, OffsetSpec.forTimestamp(1_250))).isEqualTo(3);
+        assertThat(offset(partition, OffsetSpec.maxTimestamp())).isEqualTo(9);
+        assertThat(admin.deleteRecords(Map.of(partition, RecordsToDelete.beforeOffset(4)))
+                        .lowWatermarks()
+                        .get(partition)
+                        .get()
+                        .lowWatermark())
+                .isEqualTo(4);
+        assertThat(offset(partition, OffsetSpec.earliest())).isEqualTo(4);
+        assertThat(read("t", 1, 6)).extracting(ConsumerRecord::offset).containsExactly(4L, 5L, 6L, 7L, 8L, 9L);
+    }
+
+    @Test
+    void theClusterIsDescribed() throws Exception {
+        assertThat(admin.describeCluster().nodes().get()).singleElement().satisfies(node -> {
+            assertThat(node.id()).isEqualTo(1);
+            assertThat(node.rack()).isEqualTo("rack-1");
+        });
+        assertThat(admin.describeCluster().clusterId().get()).isEqualTo("test");
+        assertThat(admin.describeFeatures()
+                        .featureMetadata()
+                        .get()
+                        .finalizedFeatures()
+                        .get("transaction.version")
+                        .maxVersionLevel())
+                .isEqualTo((short) 2);
+        create("t", 1);
+        assertThat(admin.describeLogDirs(List.of(1)).allDescriptions().get().get(1))
+                .hasSize(1);
+    }
+
+    private void create(String topic, int partitions) throws Exception {
+        admin.createTopics(List.of(new NewTopic(topic, partitions, (short) 3)))
+                .all()
+                .get(30, TimeUnit.SECONDS);
+    }
+
+    private long offset(TopicPartition partition, OffsetSpec spec) throws Exception {
+        return admin.listOffsets(Map.of(partition, spec))
+                .partitionResult(partition)
+                .get()
+                .offset();
+    }
+
+    private KafkaProducer<String, String> producer(Map<String, String> more) {
+        Map<String, Object> config = new java.util.HashMap<>(more);
+        config.put("bootstrap.servers", broker.bootstrap());
+        return new KafkaProducer<>(config, new StringSerializer(), new StringSerializer());
+    }
+
+    private List<ConsumerRecord<String, String>> read(String topic, int partitions, int count) {
+        List<ConsumerRecord<String, String>> read = new ArrayList<>();
+        try (KafkaConsumer<String, String> consumer = new KafkaConsumer<>(
+                Map.of("bootstrap.servers", broker.bootstrap(), "auto.offset.reset", "earliest"),
+                new StringDeserializer(),
+                new StringDeserializer())) {
+            List<TopicPartition> all = new ArrayList<>();
+            for (int i = 0; i < partitions; i++) {
+                all.add(new TopicPartition(topic, i));
+            }
+            consumer.assign(all);
+            consumer.seekToBeginning(all);
+            for (int polls = 0; read.size() < count && polls < 100; polls++) {
+                consumer.poll(Duration.ofMillis(500)).forEach(read::add);
+            }
+        }
+        return read;
+    }
+}

@@ -1,0 +1,123 @@
+package io.varve.serving.net;
+
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.netty.util.HashedWheelTimer;
+import io.varve.base.PartitionId;
+import io.varve.metadata.api.MetadataClient;
+import io.varve.metadata.api.MetadataDelta;
+import io.varve.metadata.api.MetadataView;
+import io.varve.metadata.model.BrokerInfo;
+import io.varve.metadata.model.PartitionState;
+import io.varve.metadata.testing.InMemoryMetadata;
+import io.varve.protocol.runtime.SystemClock;
+import io.varve.serving.kafka.record.KafkaRecordValidation;
+import io.varve.serving.log.InMemoryPartitionLogs;
+import io.varve.serving.log.PartitionLogs;
+import io.varve.serving.request.BrokerConfigs;
+import io.varve.serving.request.BrokerServices;
+import io.varve.serving.request.BrokerSettings;
+import io.varve.serving.request.Deadlines;
+import io.varve.serving.request.FreshViews;
+import io.varve.serving.request.PartitionFinder;
+import io.varve.serving.request.TopicCache;
+import io.varve.sim.RecordingFaultHandler;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+
+/** A broker with a real socket, real handlers and the real metadata state machine, over logs in memory. */
+final class TestBroker implements AutoCloseable {
+
+    static final String LISTENER = "PLAINTEXT";
+
+    final InMemoryMetadata cluster;
+    final InMemoryPartitionLogs logs = new InMemoryPartitionLogs();
+    final MetadataClient metadata;
+    final BrokerServices services;
+    final KafkaServer server;
+    final SimpleMeterRegistry meters = new SimpleMeterRegistry();
+    final RecordingFaultHandler faults = new RecordingFaultHandler();
+
+    private final int id;
+    private final HashedWheelTimer wheel = new HashedWheelTimer(5, TimeUnit.MILLISECONDS);
+
+    TestBroker() {
+        this(new InMemoryMetadata(SystemClock.INSTANCE, 7).withBookies(3), 1, options());
+    }
+
+    TestBroker(InMemoryMetadata cluster, int id, KafkaServerOptions options) {
+        this.id = id;
+        this.cluster = cluster;
+        this.metadata = cluster.newClient();
+        this.metadata.subscribe(this::follow);
+        Deadlines deadlines = new Deadlines(wheel);
+        PartitionFinder finder =
+                new PartitionFinder(id, metadata, logs, new FreshViews(metadata, deadlines), deadlines);
+        BrokerConfigs configs = new BrokerConfigs(List.of(new BrokerConfigs.Entry(
+                "num.partitions", Optional.empty(), Optional.of("1"), "Partitions of topics that don't say.")));
+        this.services = new BrokerServices(
+                settings(id), configs, SystemClock.INSTANCE, metadata, logs, finder, new TopicCache(), deadlines);
+        RequestDispatcher dispatcher =
+                new RequestDispatcher(services, new KafkaRecordValidation(), OnlyProducerIds.over(metadata));
+        this.server = KafkaServer.bind(options, dispatcher, SystemClock.INSTANCE, meters, faults);
+        metadata.registerBroker(new BrokerInfo(
+                        id,
+                        id * 100L,
+                        "rack-" + id,
+                        List.of(new BrokerInfo.Endpoint(LISTENER, "PLAINTEXT", "127.0.0.1", port())),
+                        BrokerInfo.State.LIVE))
+                .join();
+    }
+
+    static KafkaServerOptions options() {
+        return new KafkaServerOptions(
+                List.of(new KafkaServerOptions.Listener(LISTENER, "127.0.0.1", 0)),
+                2,
+                100 << 20,
+                256 << 20,
+                128,
+                32 << 20,
+                1_000,
+                1_000,
+                60_000,
+                128);
+    }
+
+    private static BrokerSettings settings(int id) {
+        return new BrokerSettings(id, 1, 3, true, 8 << 20, 64 << 20, 1_000, 2_000, 30_000);
+    }
+
+    int port() {
+        return server.port(LISTENER);
+    }
+
+    String bootstrap() {
+        return "127.0.0.1:" + port();
+    }
+
+    /** The partition's id; its topic exists. */
+    PartitionId partition(String topic, int index) {
+        return new PartitionId(cluster.view().topic(topic).orElseThrow().id(), index);
+    }
+
+    /** Plays the owner: serves what the metadata gives it. */
+    private void follow(MetadataView before, MetadataView after, MetadataDelta delta) {
+        for (PartitionId partition : delta.partitions()) {
+            int owner = after.partition(partition).map(PartitionState::owner).orElse(PartitionState.NO_OWNER);
+            boolean serves = logs.find(partition) instanceof PartitionLogs.Lookup.Served;
+            if (owner == id && !serves) {
+                logs.serve(partition);
+            } else if (owner != id && serves) {
+                logs.lose(partition);
+            }
+        }
+    }
+
+    @Override
+    public void close() {
+        server.close();
+        wheel.stop();
+        metadata.close();
+        faults.assertNone();
+    }
+}
