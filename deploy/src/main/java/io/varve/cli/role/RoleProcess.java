@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -28,8 +27,9 @@ public final class RoleProcess {
     private final String role;
     private final Duration drainTimeout;
 
-    private volatile AutoCloseable node;
+    private volatile RunningNode node;
     private volatile boolean failedToStart;
+    private volatile boolean stoppedByItself;
 
     private RoleProcess(String role, Duration drainTimeout) {
         this.role = role;
@@ -37,15 +37,15 @@ public final class RoleProcess {
     }
 
     /**
-     * Starts a role and stays until the process ends; returns only if the thread is interrupted.
+     * Starts a role and stays until the process ends. A node that can't go on is drained, and the process ends with 1.
      *
      * @param start starts it; what it returns is closed to drain it
      * @param onReady called once it has started
      * @param whileInputOpen whether the end of the standard input stops it, too
      * @throws Exception what kept it from starting
      */
-    public static <N extends AutoCloseable> void run(
-            String role, Duration drainTimeout, Callable<N> start, Runnable onReady, boolean whileInputOpen)
+    public static void run(
+            String role, Duration drainTimeout, Callable<RunningNode> start, Runnable onReady, boolean whileInputOpen)
             throws Exception {
         RoleProcess process = new RoleProcess(role, drainTimeout);
         Runtime.getRuntime().addShutdownHook(new Thread(process::onShutdown, "varve-shutdown"));
@@ -57,7 +57,7 @@ public final class RoleProcess {
         process.start(start, onReady);
     }
 
-    private void start(Callable<? extends AutoCloseable> start, Runnable onReady) throws Exception {
+    private void start(Callable<RunningNode> start, Runnable onReady) throws Exception {
         try {
             node = start.call();
         } catch (Exception | Error e) {
@@ -66,11 +66,10 @@ public final class RoleProcess {
         }
         LOG.info("{} role={} pid={}", READY, role, ProcessHandle.current().pid());
         onReady.run();
-        try {
-            new CountDownLatch(1).await();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
+        String reason = node.stopped().join();
+        LOG.error("event=cannot_go_on role={} reason=\"{}\"", role, reason);
+        stoppedByItself = true;
+        System.exit(1);
     }
 
     private static void exitAtEndOfInput() {
@@ -88,11 +87,11 @@ public final class RoleProcess {
         if (failedToStart) {
             return; // The process is ending with the code that says why.
         }
-        Runtime.getRuntime().halt(drain() ? 0 : 1);
+        Runtime.getRuntime().halt(drain() && !stoppedByItself ? 0 : 1);
     }
 
     private boolean drain() {
-        AutoCloseable running = node;
+        RunningNode running = node;
         if (running == null) {
             return true;
         }
@@ -115,11 +114,11 @@ public final class RoleProcess {
         return false;
     }
 
-    private static void close(AutoCloseable running, CompletableFuture<Void> drained) {
+    private static void close(RunningNode running, CompletableFuture<Void> drained) {
         try {
             running.close();
             drained.complete(null);
-        } catch (Exception | Error e) {
+        } catch (RuntimeException | Error e) {
             drained.completeExceptionally(e);
         }
     }

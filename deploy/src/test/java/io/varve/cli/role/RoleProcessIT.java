@@ -9,7 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -50,6 +50,14 @@ class RoleProcessIT {
                 process.terminate();
                 assertThat(process.awaitExit(PATIENCE)).as(kind).hasValue(1);
             }
+        }
+    }
+
+    @Test
+    void aRoleThatCannotGoOnIsDrainedAndEndsWithOne() throws Exception {
+        try (ChildProcess process = start("ending")) {
+            assertThat(process.awaitExit(PATIENCE)).hasValue(1);
+            assertThat(process.lastLines()).contains("closed").anyMatch(line -> line.contains("as asked for"));
         }
     }
 
@@ -102,14 +110,18 @@ class RoleProcessIT {
     static final class Program {
 
         public static void main(String[] arguments) {
-            AutoCloseable node = switch (arguments[0]) {
+            Runnable closing = switch (arguments[0]) {
                 case "failing" ->
                     () -> {
-                        throw new IOException("as asked for");
+                        throw new IllegalStateException("as asked for");
                     };
-                case "hanging" -> new CountDownLatch(1)::await;
+                case "hanging" -> new CompletableFuture<Void>()::join;
                 default -> () -> System.out.println("closed");
             };
+            CompletableFuture<String> stopped = new CompletableFuture<>();
+            if (arguments[0].equals("ending")) {
+                stopped.complete("as asked for");
+            }
             try {
                 RoleProcess.run(
                         "test",
@@ -118,7 +130,7 @@ class RoleProcessIT {
                             if (arguments[0].equals("unstartable")) {
                                 throw new IOException("as asked for");
                             }
-                            return node;
+                            return RunningNode.of(stopped, closing);
                         },
                         () -> {},
                         true);
