@@ -20,10 +20,15 @@ import io.varve.tiering.object.StoreException;
 import io.varve.tiering.object.StoreFailures;
 import io.varve.tiering.offload.OffloadWorker;
 import io.varve.tiering.read.RemoteSegmentReader;
+import io.varve.tiering.scrub.Scrubber;
+import io.varve.tiering.tools.ObjectInspect;
+import io.varve.tiering.tools.TopicVerify;
 import java.io.IOException;
+import java.io.PrintStream;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiConsumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -134,6 +139,21 @@ public final class Tiering implements AutoCloseable {
             return;
         }
         claim();
+    }
+
+    /** Finds what lies in the bucket without being named, and what is named without being there. */
+    public Scrubber newScrubber(long graceMs) {
+        return new Scrubber(store, clusterId, clock, graceMs);
+    }
+
+    /** Looks into single objects. */
+    public ObjectInspect newInspect(PrintStream out) {
+        return new ObjectInspect(store, out);
+    }
+
+    /** Walks the chains of topics and the objects behind them. */
+    public TopicVerify newTopicVerify(PrintStream out, boolean deep, BiConsumer<Long, Long> progress) {
+        return new TopicVerify(store, out, deep, progress);
     }
 
     private void claim() {

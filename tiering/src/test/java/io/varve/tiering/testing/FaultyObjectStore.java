@@ -10,6 +10,7 @@ import java.util.Deque;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 
@@ -32,6 +33,9 @@ public final class FaultyObjectStore extends WrappedObjectStore {
 
     /** What a store can do to a call. */
     public sealed interface Fault {
+        /** Nothing wrong: lets one call through. */
+        record None() implements Fault {}
+
         /** Says so, and does nothing. */
         record Fail(StoreException.Kind kind) implements Fault {}
 
@@ -55,6 +59,9 @@ public final class FaultyObjectStore extends WrappedObjectStore {
 
         /** Drops the last bytes of what is written, without a word. */
         record Shorten(int bytes) implements Fault {}
+
+        /** Of a bulk delete: leaves some keys where they are, and says so for each. */
+        record Leave(List<String> keys) implements Fault {}
 
         /** Puts text before and after what is written, as stores do that keep a body's framing as content. */
         record Frame(String before, String after) implements Fault {}
@@ -122,6 +129,19 @@ public final class FaultyObjectStore extends WrappedObjectStore {
     public CompletableFuture<ByteBuffer> get(String key, long from, int length) {
         Fault fault = next(Verb.GET);
         return carryOut(fault, Verb.GET, () -> inner.get(key, from, length).thenApply(bytes -> changed(fault, bytes)));
+    }
+
+    @Override
+    public CompletableFuture<Map<String, String>> deleteAll(List<String> keys) {
+        Fault fault = next(Verb.BULK_DELETE);
+        if (fault instanceof Fault.Leave leave) {
+            Map<String, String> left = new TreeMap<>();
+            leave.keys().forEach(key -> left.put(key, "InternalError"));
+            return inner.deleteAll(
+                            keys.stream().filter(key -> !left.containsKey(key)).toList())
+                    .thenApply(done -> left);
+        }
+        return carryOut(fault, Verb.BULK_DELETE, () -> inner.deleteAll(keys));
     }
 
     @Override

@@ -1,0 +1,69 @@
+package io.varve.tiering.core;
+
+import io.varve.metadata.model.ObjectRef;
+import java.util.Optional;
+
+/**
+ * Judges what a listing of the bucket found against what the metadata says (I-11). The listing must be older than the metadata's answer:
+ * an object that was listed, and whose attempt the later answer neither names as done nor as live, can never be named again, because
+ * attempt ids are never given twice. Age is asked for on top of that, so that one mistake isn't enough.
+ */
+public final class OrphanScrub {
+
+    private final String clusterId;
+    private final ObjectReferences references;
+    private final long nowMs;
+    private final long graceMs;
+
+    /**
+     * @param references taken after the listing, linearizable
+     * @param graceMs what is younger is left alone
+     */
+    public OrphanScrub(String clusterId, ObjectReferences references, long nowMs, long graceMs) {
+        this.clusterId = clusterId;
+        this.references = references;
+        this.nowMs = nowMs;
+        this.graceMs = graceMs;
+    }
+
+    /** What an object is. */
+    public enum Verdict {
+        /** The metadata names it, and it has the length that it should have. */
+        REFERENCED,
+        /** The metadata names it with another length. An alarm; never deleted. */
+        WRONG_LENGTH,
+        /** Its attempt may be going on. */
+        LIVE_ATTEMPT,
+        /** Its deletion was ordered and is under way. */
+        DUE_FOR_DELETION,
+        /** Nothing names it, but it is too young to be sure of. */
+        YOUNG,
+        /** Not a key that we give out. Never deleted. */
+        FOREIGN,
+        /** Left behind by an attempt that ended without a commit, or by a deletion that wasn't carried out. */
+        ORPHAN
+    }
+
+    /**
+     * Judges one object.
+     *
+     * @param modifiedMs the store's time of writing
+     */
+    public Verdict judge(String key, long length, long modifiedMs) {
+        ObjectRef named = references.objects().get(key);
+        if (named != null) {
+            return named.length() == length ? Verdict.REFERENCED : Verdict.WRONG_LENGTH;
+        }
+        Optional<SegmentKey> said = SegmentKey.parse(clusterId, key);
+        if (said.isEmpty()) {
+            return Verdict.FOREIGN;
+        }
+        if (references.liveAttempts().contains(said.get().attemptId())) {
+            return Verdict.LIVE_ATTEMPT;
+        }
+        if (references.dueForDeletion().contains(key)) {
+            return Verdict.DUE_FOR_DELETION;
+        }
+        return nowMs - modifiedMs < graceMs ? Verdict.YOUNG : Verdict.ORPHAN;
+    }
+}

@@ -1,0 +1,169 @@
+package io.varve.tiering.scrub;
+
+import io.varve.base.Clock;
+import io.varve.metadata.model.ObjectKeys;
+import io.varve.tiering.core.ObjectReferences;
+import io.varve.tiering.core.OrphanScrub;
+import io.varve.tiering.object.ObjectStore;
+import io.varve.tiering.object.StoreException;
+import io.varve.tiering.object.StoreFailures;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.function.LongConsumer;
+import java.util.function.Supplier;
+
+/**
+ * Finds orphans of both kinds (I-11): objects that nothing names, and names without an object. Looks at its own cluster's keys only. Used by
+ * one thread, which it blocks; holds one line for each thing found.
+ */
+public final class Scrubber {
+
+    private static final int PAGE = 1000;
+    private static final int DELETE_TRIES = 3;
+
+    private final ObjectStore store;
+    private final String clusterId;
+    private final Clock clock;
+    private final long graceMs;
+
+    /** @param graceMs what is younger is left alone; also of uploads that were never completed */
+    public Scrubber(ObjectStore store, String clusterId, Clock clock, long graceMs) {
+        this.store = store;
+        this.clusterId = clusterId;
+        this.clock = clock;
+        this.graceMs = graceMs;
+    }
+
+    /**
+     * What was found.
+     *
+     * @param counts objects by verdict
+     * @param orphans keys that nothing names, with their lengths
+     * @param wrong what is wrong with named objects, by key: missing, or of another length. Alarms
+     * @param staleUploads begun long ago and never completed
+     */
+    public record Report(
+            Map<OrphanScrub.Verdict, Long> counts,
+            TreeMap<String, Long> orphans,
+            TreeMap<String, String> wrong,
+            List<ObjectStore.Upload> staleUploads) {
+
+        /** Bytes that deleting the orphans would give back. */
+        public long orphanBytes() {
+            return orphans.values().stream().mapToLong(Long::longValue).sum();
+        }
+
+        /** Whether bucket and metadata agree. */
+        public boolean isClean() {
+            return orphans.isEmpty() && wrong.isEmpty() && staleUploads.isEmpty();
+        }
+    }
+
+    /**
+     * Looks, and changes nothing.
+     *
+     * @param references asked for once, after the listing: a linearizable view's
+     * @param progress is told how many objects were listed so far
+     * @throws StoreException if the bucket can't be listed: then nothing is known
+     */
+    public Report look(Supplier<ObjectReferences> references, LongConsumer progress) {
+        long nowMs = clock.wallTimeMs();
+        List<ObjectStore.Stat> listed = listAll(progress);
+        ObjectReferences named = references.get();
+        OrphanScrub scrub = new OrphanScrub(clusterId, named, nowMs, graceMs);
+        Map<OrphanScrub.Verdict, Long> counts = new EnumMap<>(OrphanScrub.Verdict.class);
+        TreeMap<String, Long> orphans = new TreeMap<>();
+        TreeMap<String, String> wrong = new TreeMap<>();
+        TreeSet<String> missing = new TreeSet<>(named.objects().keySet());
+        for (ObjectStore.Stat object : listed) {
+            OrphanScrub.Verdict verdict = scrub.judge(object.key(), object.length(), object.modifiedMs());
+            counts.merge(verdict, 1L, Long::sum);
+            missing.remove(object.key());
+            if (verdict == OrphanScrub.Verdict.ORPHAN) {
+                orphans.put(object.key(), object.length());
+            } else if (verdict == OrphanScrub.Verdict.WRONG_LENGTH) {
+                wrong.put(
+                        object.key(),
+                        "has " + object.length() + " bytes, the metadata says "
+                                + named.objects().get(object.key()).length());
+            }
+        }
+        // Written after the listing went by, or not there at all: the store's word on the one key decides.
+        for (String key : missing) {
+            if (get(store.head(key)).isEmpty()) {
+                wrong.put(key, "is not there, the metadata names it");
+            }
+        }
+        return new Report(counts, orphans, wrong, staleUploads(nowMs));
+    }
+
+    /**
+     * Deletes the orphans of a report and drops its stale uploads; alarms are left to people.
+     *
+     * @return what could not be deleted, by key
+     */
+    public Map<String, String> clean(Report report) {
+        Map<String, String> left = new TreeMap<>();
+        List<String> keys = new ArrayList<>(report.orphans().keySet());
+        for (int from = 0; from < keys.size(); from += ObjectStore.BULK_DELETE_KEYS_MAX) {
+            List<String> some = keys.subList(from, Math.min(keys.size(), from + ObjectStore.BULK_DELETE_KEYS_MAX));
+            left.putAll(deleteAll(some));
+        }
+        for (ObjectStore.Upload upload : report.staleUploads()) {
+            get(store.abortUpload(upload.key(), upload.uploadId()));
+        }
+        return left;
+    }
+
+    /** A bulk delete answers well although some keys failed: those are tried again, and in the end by themselves. */
+    private Map<String, String> deleteAll(List<String> keys) {
+        List<String> rest = keys;
+        Map<String, String> failed = new TreeMap<>();
+        for (int tries = 0; tries < DELETE_TRIES && !rest.isEmpty(); tries++) {
+            failed = get(store.deleteAll(rest));
+            rest = new ArrayList<>(failed.keySet());
+        }
+        return failed;
+    }
+
+    private List<ObjectStore.Stat> listAll(LongConsumer progress) {
+        List<ObjectStore.Stat> all = new ArrayList<>();
+        Optional<String> cursor = Optional.empty();
+        do {
+            ObjectStore.Page<ObjectStore.Stat> page =
+                    get(store.list(ObjectKeys.clusterPrefix(clusterId), cursor, PAGE));
+            all.addAll(page.items());
+            progress.accept(all.size());
+            cursor = page.cursor();
+        } while (cursor.isPresent());
+        return all;
+    }
+
+    private List<ObjectStore.Upload> staleUploads(long nowMs) {
+        List<ObjectStore.Upload> stale = new ArrayList<>();
+        Optional<String> cursor = Optional.empty();
+        do {
+            ObjectStore.Page<ObjectStore.Upload> page = get(store.uploads(ObjectKeys.clusterPrefix(clusterId), cursor));
+            page.items().stream()
+                    .filter(upload -> nowMs - upload.initiatedMs() >= graceMs)
+                    .forEach(stale::add);
+            cursor = page.cursor();
+        } while (cursor.isPresent());
+        return stale;
+    }
+
+    private static <T> T get(CompletableFuture<T> answer) {
+        try {
+            return answer.join();
+        } catch (CompletionException e) {
+            throw StoreFailures.of(e);
+        }
+    }
+}

@@ -1,0 +1,156 @@
+package io.varve.tiering.scrub;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.varve.base.Clock;
+import io.varve.metadata.model.ObjectKeys;
+import io.varve.metadata.model.ObjectRef;
+import io.varve.tiering.core.ObjectReferences;
+import io.varve.tiering.core.OrphanScrub.Verdict;
+import io.varve.tiering.object.ObjectStore.Verb;
+import io.varve.tiering.object.StoreException;
+import io.varve.tiering.testing.FaultyObjectStore;
+import io.varve.tiering.testing.FaultyObjectStore.Fault;
+import io.varve.tiering.testing.MemoryObjectStore;
+import io.varve.tiering.testing.TestSegments;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import org.junit.jupiter.api.Test;
+
+/** Case C16: what crashes and half-done deletions leave behind is found, and nothing else is touched (I-11). */
+class ScrubberTest {
+
+    private static final long GRACE_MS = 1000;
+
+    private long nowMs = 10_000;
+    private final MemoryObjectStore memory = new MemoryObjectStore(() -> nowMs);
+    private final FaultyObjectStore store = new FaultyObjectStore(memory);
+    private final Clock clock = new Clock() {
+        @Override
+        public long nanoTime() {
+            return nowMs * 1_000_000;
+        }
+
+        @Override
+        public long wallTimeMs() {
+            return nowMs;
+        }
+    };
+    private final Scrubber scrubber = new Scrubber(store, TestSegments.CLUSTER, clock, GRACE_MS);
+
+    private final TreeMap<String, ObjectRef> named = new TreeMap<>();
+    private final TreeSet<Long> live = new TreeSet<>();
+    private final TreeSet<String> due = new TreeSet<>();
+
+    @Test
+    void onlyWhatNothingNamesAndIsOldAndIsOursIsAnOrphan() {
+        String committed = write(1, 100);
+        name(committed, 1, 100);
+        String uploading = write(2, 100);
+        live.add(2L);
+        String deleting = write(3, 100);
+        due.add(deleting);
+        String orphan = write(4, 123);
+        write(TestSegments.CLUSTER + "/manifest/x", 10);
+        write("cluster-2/" + "0".repeat(32) + "/0/" + "0".repeat(20) + "-" + "0".repeat(16) + ".seg", 10);
+        nowMs += GRACE_MS;
+        write(5, 100);
+
+        Scrubber.Report report = look();
+        assertThat(report.orphans()).containsOnlyKeys(orphan).containsEntry(orphan, 123L);
+        assertThat(report.orphanBytes()).isEqualTo(123);
+        assertThat(report.counts())
+                .containsEntry(Verdict.REFERENCED, 1L)
+                .containsEntry(Verdict.LIVE_ATTEMPT, 1L)
+                .containsEntry(Verdict.DUE_FOR_DELETION, 1L)
+                .containsEntry(Verdict.YOUNG, 1L)
+                .containsEntry(Verdict.FOREIGN, 1L);
+        assertThat(store.calls(Verb.DELETE) + store.calls(Verb.BULK_DELETE)).isZero();
+
+        assertThat(scrubber.clean(report)).isEmpty();
+        assertThat(memory.objects()).hasSize(6).doesNotContainKey(orphan).containsKeys(committed, uploading, deleting);
+        assertThat(look().isClean()).isTrue();
+    }
+
+    @Test
+    void aNameWithoutAnObjectAndOneOfAnotherLengthAreAlarms() {
+        name(key(1), 1, 100);
+        name(write(2, 99), 2, 100);
+        assertThat(look().wrong())
+                .hasSize(2)
+                .hasEntrySatisfying(key(1), why -> assertThat(why).contains("is not there"))
+                .hasEntrySatisfying(key(2), why -> assertThat(why).contains("99 bytes"));
+    }
+
+    @Test
+    void anObjectCommittedAfterTheBucketWasListedIsNotMissing() {
+        Scrubber.Report late = scrubber.look(
+                () -> {
+                    name(write(9, 100), 9, 100);
+                    return references();
+                },
+                listed -> {});
+        assertThat(late.wrong()).isEmpty();
+    }
+
+    @Test
+    void uploadsThatWereNeverCompletedAreDropped() throws Exception {
+        memory.createUpload(key(1)).get();
+        memory.createUpload("cluster-2/elsewhere").get();
+        nowMs += GRACE_MS;
+        memory.createUpload(key(2)).get();
+        Scrubber.Report report = look();
+        assertThat(report.staleUploads()).hasSize(1);
+        scrubber.clean(report);
+        assertThat(memory.openUploads()).isEqualTo(2);
+    }
+
+    @Test
+    void keysThatABulkDeleteLeftAreTriedAgain() {
+        String orphan = write(1, 10);
+        nowMs += GRACE_MS;
+        store.once(Verb.BULK_DELETE, new Fault.Leave(List.of(orphan)));
+        assertThat(scrubber.clean(look())).isEmpty();
+        assertThat(memory.objects()).isEmpty();
+
+        String stubborn = write(2, 10);
+        nowMs += GRACE_MS;
+        store.always(Verb.BULK_DELETE, new Fault.Leave(List.of(stubborn)));
+        assertThat(scrubber.clean(look())).containsOnlyKeys(stubborn);
+    }
+
+    @Test
+    void aBucketThatCannotBeListedTellsNothing() {
+        name(key(1), 1, 100);
+        store.once(Verb.LIST, new Fault.Fail(StoreException.Kind.FORBIDDEN));
+        assertThatThrownBy(this::look).isInstanceOf(StoreException.class);
+    }
+
+    private Scrubber.Report look() {
+        return scrubber.look(this::references, listed -> {});
+    }
+
+    private ObjectReferences references() {
+        return new ObjectReferences(named, live, due);
+    }
+
+    private void name(String key, long attemptId, long length) {
+        named.put(key, new ObjectRef(key, attemptId, length, 0, 0, 1, -1));
+    }
+
+    private String write(long attemptId, int length) {
+        return write(key(attemptId), length);
+    }
+
+    private String write(String key, int length) {
+        memory.put(key, ByteBuffer.allocate(length)).join();
+        return key;
+    }
+
+    private static String key(long attemptId) {
+        return ObjectKeys.segment(TestSegments.CLUSTER, TestSegments.PARTITION, 0, attemptId);
+    }
+}
