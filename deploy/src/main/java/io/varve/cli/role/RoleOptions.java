@@ -4,7 +4,6 @@ import io.varve.protocol.config.Config;
 import io.varve.protocol.config.ConfigFiles;
 import io.varve.protocol.config.ConfigSchema;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.Map;
 import java.util.TreeMap;
 import picocli.CommandLine.Option;
@@ -21,13 +20,6 @@ public final class RoleOptions {
             description = "Sets a key, over what the file and the environment say. May be given many times.")
     private Map<String, String> overrides = new TreeMap<>();
 
-    @Option(
-            names = "--drain-timeout-seconds",
-            paramLabel = "N",
-            defaultValue = "60",
-            description = "How long SIGTERM waits for the role to drain (${DEFAULT-VALUE}).")
-    private int drainTimeoutSeconds;
-
     @Option(names = "--while-input-open", description = "Stops, too, when the standard input ends.")
     private boolean whileInputOpen;
 
@@ -40,11 +32,6 @@ public final class RoleOptions {
         return file == null
                 ? schema.check("the command line", Map.of(), System.getenv(), overrides)
                 : ConfigFiles.load(schema, file, overrides);
-    }
-
-    /** How long draining may take. */
-    public Duration drainTimeout() {
-        return Duration.ofSeconds(drainTimeoutSeconds);
     }
 
     /** Whether the end of the standard input stops the process, too. */

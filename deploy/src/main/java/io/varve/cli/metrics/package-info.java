@@ -1,0 +1,2 @@
+/** Metrics for Prometheus. */
+package io.varve.cli.metrics;
