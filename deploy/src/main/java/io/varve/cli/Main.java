@@ -3,7 +3,10 @@ package io.varve.cli;
 import io.varve.base.StartupException;
 import io.varve.cli.admin.AdminFailure;
 import io.varve.cli.admin.BucketCommand;
+import io.varve.cli.admin.ObjectCommand;
 import io.varve.cli.bench.BenchCommand;
+import io.varve.metadata.api.MetadataException;
+import io.varve.tiering.api.RemoteReadException;
 import java.io.PrintWriter;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -21,7 +24,7 @@ import picocli.CommandLine.Spec;
         scope = CommandLine.ScopeType.INHERIT,
         versionProvider = Version.class,
         synopsisSubcommandLabel = "COMMAND",
-        subcommands = {BucketCommand.class, BenchCommand.class, CommandLine.HelpCommand.class})
+        subcommands = {BucketCommand.class, ObjectCommand.class, BenchCommand.class, CommandLine.HelpCommand.class})
 public final class Main implements Runnable {
 
     @Spec
@@ -54,12 +57,19 @@ public final class Main implements Runnable {
             err.println(command.getCommandSpec().qualifiedName() + ": " + startup.getMessage());
             return startup.reason().exitCode();
         }
-        if (exception instanceof AdminFailure) {
+        if (isForAPerson(exception)) {
             err.println(command.getCommandSpec().qualifiedName() + ": " + exception.getMessage());
             return 1;
         }
         err.println(command.getCommandSpec().qualifiedName() + ": " + exception);
         exception.printStackTrace(err);
         return 1;
+    }
+
+    /** Whether the exception's message says all there is to say. */
+    private static boolean isForAPerson(Exception exception) {
+        return exception instanceof AdminFailure
+                || exception instanceof RemoteReadException
+                || exception instanceof MetadataException;
     }
 }
