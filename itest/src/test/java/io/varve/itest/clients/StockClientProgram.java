@@ -101,7 +101,8 @@ public final class StockClientProgram {
                 boolean same = read.offset() == i
                         && Arrays.equals(read.key(), wanted.key())
                         && Arrays.equals(read.value(), wanted.value())
-                        && Arrays.equals(read.headers().toArray(), wanted.headers().toArray());
+                        && Arrays.equals(
+                                read.headers().toArray(), wanted.headers().toArray());
                 expect(true, same, codec + " record " + i);
             }
         }
@@ -133,7 +134,10 @@ public final class StockClientProgram {
                     consumer.offsetsForTimes(Map.of(partition, now + 1500)).get(partition);
             expect(2L, found.offset(), "first at or after");
             expect(now + 2000, found.timestamp(), "its own time");
-            expect(null, consumer.offsetsForTimes(Map.of(partition, now + 90_000)).get(partition), "none");
+            expect(
+                    null,
+                    consumer.offsetsForTimes(Map.of(partition, now + 90_000)).get(partition),
+                    "none");
         }
     }
 
@@ -213,7 +217,9 @@ public final class StockClientProgram {
     private void delete() throws Exception {
         String topic = run + "-time";
         TopicPartition partition = new TopicPartition(topic, 0);
-        admin.deleteRecords(Map.of(partition, RecordsToDelete.beforeOffset(3))).all().get(30, TimeUnit.SECONDS);
+        admin.deleteRecords(Map.of(partition, RecordsToDelete.beforeOffset(3)))
+                .all()
+                .get(30, TimeUnit.SECONDS);
         try (KafkaConsumer<byte[], byte[]> consumer = consumer(null, Map.of())) {
             expect(3L, consumer.beginningOffsets(List.of(partition)).get(partition), "log start");
         }
@@ -226,7 +232,9 @@ public final class StockClientProgram {
 
     private void create(String topic, int partitions) throws Exception {
         // A factor of 1, because clients before 2.4 can't leave it to the broker.
-        admin.createTopics(List.of(new NewTopic(topic, partitions, (short) 1))).all().get(30, TimeUnit.SECONDS);
+        admin.createTopics(List.of(new NewTopic(topic, partitions, (short) 1)))
+                .all()
+                .get(30, TimeUnit.SECONDS);
     }
 
     private static ProducerRecord<byte[], byte[]> record(String topic, byte[] key, byte[] value, String header) {

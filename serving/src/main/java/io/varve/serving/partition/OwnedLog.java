@@ -21,7 +21,6 @@ import io.varve.serving.core.partition.LogState;
 import io.varve.serving.core.partition.PartitionLeader;
 import io.varve.serving.core.partition.ProducerStates;
 import io.varve.serving.core.partition.ProducerStates.Verdict;
-import io.varve.serving.core.partition.SegmentRules;
 import io.varve.serving.log.LogError;
 import io.varve.serving.log.PartitionLog;
 import java.nio.ByteBuffer;
@@ -109,7 +108,7 @@ final class OwnedLog implements PartitionLog {
         Optional<Topic> topic = context.metadata().view().topic(id.topic());
         LeaderOptions options = optionsOf(topic);
         leader = new PartitionLeader<>(
-                epoch, options, SegmentRules.STANDARD, new TenureEffects(context, loop, this, reader, streams), now());
+                epoch, options, context.rules(), new TenureEffects(context, loop, this, reader, streams), now());
         nextExpiryNs = now() + EXPIRY_INTERVAL_NS;
         loop.add(this);
         leader.start(partition);

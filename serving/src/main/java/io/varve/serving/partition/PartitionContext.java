@@ -8,6 +8,7 @@ import io.varve.bookie.client.BookieClient;
 import io.varve.metadata.api.MetadataClient;
 import io.varve.metadata.api.MetadataView;
 import io.varve.metadata.model.BookieInfo;
+import io.varve.serving.core.partition.SegmentRules;
 import io.varve.tiering.api.RemoteSegments;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
@@ -16,6 +17,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * What all partitions of a broker share.
  *
  * @param brokerId {@code node.id}
+ * @param rules {@link SegmentRules#STANDARD} in production
  * @param pendingBytes unacknowledged bytes of all partitions
  * @param fences for takeovers
  */
@@ -27,6 +29,7 @@ record PartitionContext(
         Clock clock,
         FaultHandler faults,
         PartitionOptions options,
+        SegmentRules rules,
         AtomicLong pendingBytes,
         FenceBatcher fences) {
 

@@ -1,6 +1,5 @@
 package io.varve.serving.partition;
 
-import io.netty.channel.EventLoop;
 import io.varve.base.FaultHandler;
 import io.varve.serving.cache.TailBudget;
 import io.varve.serving.log.PartitionLogs.OwnershipListener;
@@ -10,7 +9,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
-import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
 import java.util.function.IntSupplier;
 
@@ -19,7 +17,7 @@ final class PartitionLoop implements Executor {
 
     private static final int INDEXES_MAX = 1_024;
 
-    private final EventLoop loop;
+    private final LoopThread thread;
     private final FaultHandler faults;
     private final TailBudget tailBudget;
     private final ReadGate recoveryReads;
@@ -34,8 +32,8 @@ final class PartitionLoop implements Executor {
         }
     };
 
-    PartitionLoop(EventLoop loop, FaultHandler faults, long cacheBytes, int recoveryReadsMax) {
-        this.loop = loop;
+    PartitionLoop(LoopThread thread, FaultHandler faults, long cacheBytes, int recoveryReadsMax) {
+        this.thread = thread;
         this.faults = faults;
         this.tailBudget = new TailBudget(cacheBytes);
         this.recoveryReads = new ReadGate(recoveryReadsMax);
@@ -44,14 +42,12 @@ final class PartitionLoop implements Executor {
     /** Runs a task on the loop later; what it throws is a fault. */
     @Override
     public void execute(Runnable task) {
-        if (!loop.isShuttingDown()) {
-            loop.execute(() -> guarded(task));
-        }
+        thread.execute(() -> guarded(task));
     }
 
     /** Runs a task on the loop: at once if this is its thread. */
     void run(Runnable task) {
-        if (loop.inEventLoop()) {
+        if (thread.isCurrent()) {
             guarded(task);
         } else {
             execute(task);
@@ -73,16 +69,14 @@ final class PartitionLoop implements Executor {
 
     /** @param usableBookies how many bookies take new segments */
     void startTicking(long tickMs, IntSupplier usableBookies) {
-        loop.scheduleWithFixedDelay(
+        thread.every(
+                tickMs,
                 () -> guarded(() -> {
                     int usable = usableBookies.getAsInt();
                     for (OwnedLog log : List.copyOf(logs)) {
                         log.tick(usable);
                     }
-                }),
-                tickMs,
-                tickMs,
-                TimeUnit.MILLISECONDS);
+                }));
     }
 
     void add(OwnedLog log) {
@@ -119,9 +113,5 @@ final class PartitionLoop implements Executor {
     /** What sealed segments' checkpoints say of aborted transactions and times; by segment id; on the loop only. */
     Map<Long, SegmentIndex> indexes() {
         return indexes;
-    }
-
-    boolean inLoop() {
-        return loop.inEventLoop();
     }
 }

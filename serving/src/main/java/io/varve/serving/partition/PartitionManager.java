@@ -1,10 +1,5 @@
 package io.varve.serving.partition;
 
-import io.netty.channel.EventLoop;
-import io.netty.channel.MultiThreadIoEventLoopGroup;
-import io.netty.channel.local.LocalIoHandler;
-import io.netty.util.concurrent.DefaultThreadFactory;
-import io.netty.util.concurrent.EventExecutor;
 import io.varve.base.Clock;
 import io.varve.base.FaultHandler;
 import io.varve.base.PartitionId;
@@ -16,6 +11,7 @@ import io.varve.metadata.api.MetadataView;
 import io.varve.metadata.model.BookieInfo;
 import io.varve.metadata.model.PartitionState;
 import io.varve.serving.core.partition.LeaderEffects.Deposition;
+import io.varve.serving.core.partition.SegmentRules;
 import io.varve.serving.log.PartitionLog;
 import io.varve.serving.log.PartitionLogs;
 import io.varve.tiering.api.RemoteSegments;
@@ -27,7 +23,6 @@ import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
@@ -39,16 +34,15 @@ import java.util.concurrent.atomic.AtomicLong;
  */
 public final class PartitionManager implements PartitionLogs, MetadataListener, AutoCloseable {
 
-    private static final long CLOSE_TIMEOUT_MS = 5_000;
-
     private final PartitionContext context;
-    private final MultiThreadIoEventLoopGroup group;
+    private final AutoCloseable threads;
     private final List<PartitionLoop> loops = new ArrayList<>();
     private final ConcurrentHashMap<PartitionId, OwnedLog> logs = new ConcurrentHashMap<>();
     private final CopyOnWriteArrayList<Runnable> lossWatchers = new CopyOnWriteArrayList<>();
     private volatile int usableBookies;
     private volatile boolean closing;
 
+    /** A broker's partitions on threads of their own. */
     public PartitionManager(
             int brokerId,
             MetadataClient metadata,
@@ -57,6 +51,48 @@ public final class PartitionManager implements PartitionLogs, MetadataListener, 
             PartitionOptions options,
             Clock clock,
             FaultHandler faults) {
+        this(
+                brokerId,
+                metadata,
+                bookies,
+                remote,
+                options,
+                clock,
+                faults,
+                SegmentRules.STANDARD,
+                new NettyLoops(options.loops()));
+    }
+
+    private PartitionManager(
+            int brokerId,
+            MetadataClient metadata,
+            BookieClient bookies,
+            RemoteSegments remote,
+            PartitionOptions options,
+            Clock clock,
+            FaultHandler faults,
+            SegmentRules rules,
+            NettyLoops loops) {
+        this(brokerId, metadata, bookies, remote, options, clock, faults, rules, loops.threads(), loops);
+    }
+
+    /**
+     * A broker's partitions on threads that the caller has, as a simulation does.
+     *
+     * @param rules {@link SegmentRules#STANDARD} everywhere but in the simulation's tests of itself
+     * @param onClose closed last
+     */
+    public PartitionManager(
+            int brokerId,
+            MetadataClient metadata,
+            BookieClient bookies,
+            RemoteSegments remote,
+            PartitionOptions options,
+            Clock clock,
+            FaultHandler faults,
+            SegmentRules rules,
+            List<LoopThread> loopThreads,
+            AutoCloseable onClose) {
         this.context = new PartitionContext(
                 brokerId,
                 metadata,
@@ -65,13 +101,13 @@ public final class PartitionManager implements PartitionLogs, MetadataListener, 
                 clock,
                 faults,
                 options,
+                rules,
                 new AtomicLong(),
                 new FenceBatcher(bookies, options.callTimeoutMs()));
-        this.group = new MultiThreadIoEventLoopGroup(
-                options.loops(), new DefaultThreadFactory("varve-partition", true), LocalIoHandler.newFactory());
-        for (EventExecutor executor : group) {
+        this.threads = onClose;
+        for (LoopThread thread : loopThreads) {
             PartitionLoop loop = new PartitionLoop(
-                    (EventLoop) executor, faults, options.cacheBytes() / options.loops(), options.recoveryReadsMax());
+                    thread, faults, options.cacheBytes() / loopThreads.size(), options.recoveryReadsMax());
             loop.startTicking(options.tickMs(), () -> usableBookies);
             loops.add(loop);
         }
@@ -234,6 +270,10 @@ public final class PartitionManager implements PartitionLogs, MetadataListener, 
         for (PartitionLoop loop : loops) {
             loop.execute(() -> loop.logs().forEach(log -> log.depose(Deposition.STOPPED)));
         }
-        group.shutdownGracefully(0, CLOSE_TIMEOUT_MS, TimeUnit.MILLISECONDS).awaitUninterruptibly(CLOSE_TIMEOUT_MS);
+        try {
+            threads.close();
+        } catch (Exception e) {
+            throw new IllegalStateException("the partition loops did not stop", e);
+        }
     }
 }

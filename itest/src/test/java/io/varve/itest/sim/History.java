@@ -1,0 +1,171 @@
+package io.varve.itest.sim;
+
+import io.varve.base.BookieId;
+import io.varve.base.PartitionId;
+import io.varve.bookie.client.InMemoryBookies;
+import io.varve.metadata.core.MetadataImage;
+import io.varve.metadata.model.PartitionState;
+import io.varve.metadata.model.Replica;
+import io.varve.metadata.model.SegmentDescriptor;
+import java.nio.ByteBuffer;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.function.Supplier;
+
+/**
+ * What clients were told, and what therefore must be so. It looks at the metadata and into the bookies with eyes of its own, and shares no code
+ * with the owners.
+ */
+final class History {
+
+    private final Supplier<MetadataImage> metadata;
+    private final InMemoryBookies bookies;
+    /** Acknowledged batches of a partition: first offset to what. */
+    private final TreeMap<PartitionId, TreeMap<Long, Acked>> acked = new TreeMap<>();
+    /** What a reader or a producer was shown at an offset. */
+    private final TreeMap<PartitionId, TreeMap<Long, Long>> shown = new TreeMap<>();
+
+    private final TreeMap<PartitionId, Shown> highWatermarks = new TreeMap<>();
+    private final TreeMap<PartitionId, Integer> epochs = new TreeMap<>();
+    private long acknowledged;
+    private MetadataImage checkedImage;
+
+    History(Supplier<MetadataImage> metadata, InMemoryBookies bookies) {
+        this.metadata = metadata;
+        this.bookies = bookies;
+    }
+
+    /** @param lastOffset inclusive */
+    record Acked(long number, long lastOffset) {}
+
+    private record Shown(int epoch, long highWatermark) {}
+
+    long acknowledged() {
+        return acknowledged;
+    }
+
+    TreeMap<Long, Acked> ackedOf(PartitionId partition) {
+        return acked.getOrDefault(partition, new TreeMap<>());
+    }
+
+    /** A producer was told that its batch stands there. */
+    void onAcked(PartitionId partition, long number, long firstOffset, long lastOffset) {
+        acknowledged++;
+        Acked before =
+                acked.computeIfAbsent(partition, p -> new TreeMap<>()).put(firstOffset, new Acked(number, lastOffset));
+        require(before == null || before.number() == number, "I-2 two batches acknowledged at " + firstOffset);
+        onShown(partition, firstOffset, number);
+        requireHeld(partition, firstOffset, number);
+    }
+
+    /** A reader was shown that batch there. */
+    void onShown(PartitionId partition, long firstOffset, long number) {
+        Long before = shown.computeIfAbsent(partition, p -> new TreeMap<>()).putIfAbsent(firstOffset, number);
+        require(
+                before == null || before == number,
+                "I-2 at " + firstOffset + " of " + partition + " " + before + " was shown before " + number);
+    }
+
+    /** An owner began to serve. */
+    void onServing(PartitionId partition, int epoch, long highWatermark) {
+        Shown last = highWatermarks.get(partition);
+        require(
+                last == null || last.epoch() >= epoch || highWatermark >= last.highWatermark(),
+                "I-15 the high watermark of " + partition + " went back from " + last + " to " + highWatermark
+                        + " with epoch " + epoch);
+        onHighWatermark(partition, epoch, highWatermark);
+    }
+
+    /** An owner showed this high watermark. */
+    void onHighWatermark(PartitionId partition, int epoch, long highWatermark) {
+        Shown last = highWatermarks.get(partition);
+        if (last == null || epoch > last.epoch() || (epoch == last.epoch() && highWatermark > last.highWatermark())) {
+            highWatermarks.put(partition, new Shown(epoch, highWatermark));
+        }
+    }
+
+    /** I-1: everything acknowledged is held by A replicas of the segment that the chain names for it. */
+    void checkAllHeld() {
+        acked.forEach((partition, batches) ->
+                batches.forEach((offset, batch) -> requireHeld(partition, offset, batch.number())));
+    }
+
+    private void requireHeld(PartitionId partition, long offset, long number) {
+        PartitionState state = metadata.get().partition(partition).orElseThrow();
+        Optional<SegmentDescriptor> segment = state.chain().covering(offset);
+        require(segment.isPresent(), "I-6 no segment of the chain covers the acknowledged offset " + offset);
+        int held = 0;
+        StringBuilder where = new StringBuilder();
+        for (Replica replica : segment.get().replicas()) {
+            held += holds(replica.bookie(), segment.get(), offset, number) ? 1 : 0;
+            where.append(' ')
+                    .append(replica.bookie())
+                    .append(':')
+                    .append(bookies.end(replica.bookie().value(), segment.get().id()));
+        }
+        for (Replica replica : segment.get().unconfirmed()) {
+            held += holds(replica.bookie(), segment.get(), offset, number) ? 1 : 0;
+        }
+        require(
+                held >= segment.get().acks(),
+                "I-1 offset " + offset + " of " + partition + " in segment "
+                        + segment.get().id() + " is held by " + held + " replicas; ends:" + where);
+    }
+
+    private boolean holds(BookieId bookie, SegmentDescriptor segment, long offset, long number) {
+        if (bookies.end(bookie.value(), segment.id()) <= offset) {
+            return false;
+        }
+        for (byte[] entry : bookies.entries(bookie.value(), segment.id())) {
+            ByteBuffer bytes = ByteBuffer.wrap(entry);
+            if (bytes.getLong(0) == offset) {
+                return SimBatches.numberOf(bytes.position(24)) == number;
+            }
+        }
+        return false;
+    }
+
+    /** I-8 and the rise of epochs, at every version. */
+    void checkChains() {
+        MetadataImage image = metadata.get();
+        if (image == checkedImage) {
+            return;
+        }
+        checkedImage = image;
+        image.topics().forEach(topic -> image.partitions(topic.id()).forEach(this::checkChain));
+    }
+
+    private void checkChain(PartitionState state) {
+        Integer before = epochs.put(state.id(), state.epoch());
+        require(before == null || before <= state.epoch(), "epochs rise: " + before + ", " + state.epoch());
+        long end = -1;
+        int open = 0;
+        for (SegmentDescriptor segment : state.chain().segments()) {
+            require(end < 0 || segment.startOffset() == end, "I-8 a gap or overlap at " + segment.startOffset());
+            require(open == 0, "I-8 a segment after the open one");
+            open += segment.state() == SegmentDescriptor.State.OPEN ? 1 : 0;
+            end = segment.endOffset();
+        }
+    }
+
+    /** Everything acknowledged was read at its offset, and every batch stands in the log once. */
+    void checkRead(PartitionId partition, Map<Long, Long> read) {
+        ackedOf(partition)
+                .forEach((offset, batch) -> require(
+                        Long.valueOf(batch.number()).equals(read.get(offset)),
+                        "I-1 acknowledged batch " + batch.number() + " at " + offset + " of " + partition + " reads "
+                                + read.get(offset)));
+        TreeMap<Long, Long> places = new TreeMap<>();
+        read.forEach((offset, number) -> {
+            Long elsewhere = places.put(number, offset);
+            require(elsewhere == null, "batch " + number + " stands at " + elsewhere + " and at " + offset);
+        });
+    }
+
+    static void require(boolean holds, String what) {
+        if (!holds) {
+            throw new AssertionError(what);
+        }
+    }
+}

@@ -1,0 +1,52 @@
+package io.varve.itest.sim;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.varve.protocol.record.RecordBatchHeader;
+import io.varve.serving.log.PartitionLog.Batch;
+import java.nio.ByteBuffer;
+
+/** Record batches whose only content is a number that no other batch has. */
+final class SimBatches {
+
+    private static final int NUMBER_AT = RecordBatchHeader.BYTES;
+    private static final int CRC_AT = 17;
+
+    private SimBatches() {}
+
+    static Batch batch(
+            long number,
+            int records,
+            int fillBytes,
+            long timeMs,
+            long producerId,
+            short epoch,
+            int sequence,
+            boolean transactional) {
+        int size = RecordBatchHeader.BYTES + Long.BYTES + fillBytes;
+        ByteBuffer bytes = ByteBuffer.allocate(size);
+        bytes.putLong(0)
+                .putInt(size - RecordBatchHeader.LENGTH_PREFIX_BYTES)
+                .putInt(-1)
+                .put(RecordBatchHeader.MAGIC)
+                .putInt(0)
+                .putShort((short) (transactional ? 0x10 : 0))
+                .putInt(records - 1)
+                .putLong(timeMs)
+                .putLong(timeMs)
+                .putLong(producerId)
+                .putShort(epoch)
+                .putInt(sequence)
+                .putInt(records)
+                .putLong(number);
+        bytes.clear();
+        bytes.putInt(CRC_AT, RecordBatchHeader.checksum(bytes, 0));
+        ByteBuf payload = Unpooled.wrappedBuffer(bytes.array());
+        return new Batch(payload, records, timeMs, producerId, epoch, sequence, transactional);
+    }
+
+    /** The number of a data batch. */
+    static long numberOf(ByteBuffer batch) {
+        return batch.getLong(batch.position() + NUMBER_AT);
+    }
+}
