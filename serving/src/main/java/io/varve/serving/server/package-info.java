@@ -1,0 +1,2 @@
+/** The composition root: a broker's configuration and its node. */
+package io.varve.serving.server;
