@@ -18,8 +18,6 @@ import io.varve.tiering.object.PrefixedObjectStore;
 import io.varve.tiering.object.S3ObjectStore;
 import io.varve.tiering.object.StoreException;
 import io.varve.tiering.object.StoreFailures;
-import io.varve.tiering.offload.OffloadWorker;
-import io.varve.tiering.read.RemoteSegmentReader;
 import io.varve.tiering.scrub.Scrubber;
 import io.varve.tiering.tools.ObjectInspect;
 import io.varve.tiering.tools.TopicVerify;
@@ -108,12 +106,12 @@ public final class Tiering implements AutoCloseable {
 
     /** The uploading side, for a bookie; the caller closes it. */
     public Offloader newOffloader() {
-        return new OffloadWorker(store, clusterId, config.uploads(), clock, registry);
+        return config.newOffloader(store, clusterId, clock, registry);
     }
 
     /** The reading side, for a broker; the caller closes it. */
     public RemoteSegments newReader() {
-        return new RemoteSegmentReader(store, config.reads(), clock, registry);
+        return config.newReader(store, clock, registry);
     }
 
     /** Tries everything that will be asked of the store, and says in one line what is wrong. */

@@ -1,12 +1,19 @@
 package io.varve.tiering.client;
 
+import io.micrometer.core.instrument.MeterRegistry;
+import io.varve.base.Clock;
 import io.varve.base.StartupException;
 import io.varve.protocol.config.Config;
 import io.varve.protocol.config.ConfigKey;
 import io.varve.protocol.config.ConfigSchema;
+import io.varve.tiering.api.Offloader;
+import io.varve.tiering.api.RemoteSegments;
+import io.varve.tiering.object.ObjectStore;
 import io.varve.tiering.object.S3Settings;
+import io.varve.tiering.offload.OffloadWorker;
 import io.varve.tiering.offload.UploadSettings;
 import io.varve.tiering.read.ReadSettings;
+import io.varve.tiering.read.RemoteSegmentReader;
 import java.net.URI;
 import java.nio.file.Path;
 import java.util.Optional;
@@ -185,11 +192,21 @@ public final class TieringConfig {
         return schema.heading("Tiering: reads").keys(CACHE_BYTES, READ_BYTES, RANGE_BYTES, AHEAD_BYTES, READ_THREADS);
     }
 
+    /** An uploading side on a store of the caller's, with the sizes that are configured; the caller closes both. */
+    public Offloader newOffloader(ObjectStore store, String clusterId, Clock clock, MeterRegistry registry) {
+        return new OffloadWorker(store, clusterId, uploads(), clock, registry);
+    }
+
+    /** A reading side on a store of the caller's, with the sizes that are configured; the caller closes both. */
+    public RemoteSegments newReader(ObjectStore store, Clock clock, MeterRegistry registry) {
+        return new RemoteSegmentReader(store, reads(), clock, registry);
+    }
+
     <T> T get(ConfigKey<T> key) {
         return config.get(key);
     }
 
-    UploadSettings uploads() {
+    private UploadSettings uploads() {
         int uploads = get(UPLOADS);
         int partBytes = get(PART_BYTES);
         // One part of each upload is filled while the others are sent.
@@ -205,7 +222,7 @@ public final class TieringConfig {
                 get(UPLOAD_RATE));
     }
 
-    ReadSettings reads() {
+    private ReadSettings reads() {
         return new ReadSettings(
                 get(READ_THREADS), get(CACHE_BYTES), get(READ_BYTES), get(RANGE_BYTES), get(AHEAD_BYTES));
     }
