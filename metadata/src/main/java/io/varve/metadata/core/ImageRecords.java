@@ -1,11 +1,8 @@
 package io.varve.metadata.core;
 
-import io.varve.base.BookieId;
 import io.varve.metadata.model.BookieInfo;
-import io.varve.metadata.model.BrokerInfo;
 import io.varve.metadata.model.PartitionState;
 import io.varve.metadata.model.SegmentDescriptor;
-import io.varve.metadata.model.Topic;
 import io.varve.protocol.meta.ClusterRecord;
 import io.varve.protocol.meta.ConfigRecord;
 import io.varve.protocol.meta.CountersRecord;
@@ -13,8 +10,9 @@ import io.varve.protocol.meta.DeadObjectRecord;
 import io.varve.protocol.meta.MetadataRecord;
 import io.varve.protocol.meta.PartitionRecord;
 import io.varve.protocol.meta.RetryRecord;
-import java.util.Map;
-import java.util.function.Consumer;
+import java.util.List;
+import java.util.function.Function;
+import java.util.stream.Stream;
 
 /**
  * The shortest list of records that leads from nothing to an image: what a snapshot holds, and what a client gets that is too far behind. There is no other form of the state to
@@ -22,74 +20,72 @@ import java.util.function.Consumer;
  */
 public final class ImageRecords {
 
-    private final Consumer<MetadataRecord> out;
+    private ImageRecords() {}
 
-    private ImageRecords(Consumer<MetadataRecord> out) {
-        this.out = out;
-    }
-
-    /** Gives all of them to {@code out}, in the order in which they are to be replayed onto {@link MetadataImage#EMPTY}. */
-    public static void write(MetadataImage image, Consumer<MetadataRecord> out) {
-        ImageRecords records = new ImageRecords(out);
-        records.cluster(image);
-        records.nodes(image);
-        records.topics(image);
-        records.partitions(image);
-        records.tasks(image.taskIndex());
-        records.counters(image.counters());
-    }
-
-    /** The image that such records lead to, with the version and digest it had. */
-    public static MetadataImage read(Iterable<MetadataRecord> records, long version, long digest) {
-        MetadataImage image = MetadataImage.EMPTY;
-        for (MetadataRecord record : records) {
-            image = image.replay(record);
+    /** All of them, made one by one, in the order in which they are to be replayed onto {@link MetadataImage#EMPTY}. */
+    public static Stream<MetadataRecord> stream(MetadataImage image) {
+        List<Function<MetadataImage, Stream<MetadataRecord.Builder>>> sections = List.of(
+                ImageRecords::cluster,
+                ImageRecords::configs,
+                ImageRecords::nodes,
+                ImageRecords::topics,
+                ImageRecords::living,
+                ImageRecords::condemned,
+                ImageRecords::pending,
+                ImageRecords::tasks,
+                ImageRecords::retries,
+                ImageRecords::counters);
+        Stream<MetadataRecord.Builder> all = Stream.empty();
+        for (Function<MetadataImage, Stream<MetadataRecord.Builder>> section : sections) {
+            all = Stream.concat(all, section.apply(image));
         }
-        return image.at(version, digest);
+        return all.map(MetadataRecord.Builder::build);
     }
 
-    private void cluster(MetadataImage image) {
-        if (!image.clusterId().isEmpty()) {
-            put(record().setCluster(ClusterRecord.newBuilder()
-                    .setClusterId(image.clusterId())
-                    .setFeatureLevel(image.featureLevel())));
-        }
-        image.clusterConfigs()
-                .forEach((key, value) -> put(
-                        record().setConfig(ConfigRecord.newBuilder().setKey(key).setValue(value))));
-        image.configIndex()
-                .brokers()
-                .forEach((broker, configs) ->
-                        configs.forEach((key, value) -> put(record().setConfig(ConfigRecord.newBuilder()
-                                .setBroker(broker)
-                                .setKey(key)
-                                .setValue(value)))));
+    private static Stream<MetadataRecord.Builder> cluster(MetadataImage image) {
+        return image.clusterId().isEmpty()
+                ? Stream.empty()
+                : Stream.of(record().setCluster(ClusterRecord.newBuilder()
+                        .setClusterId(image.clusterId())
+                        .setFeatureLevel(image.featureLevel())));
     }
 
-    private void nodes(MetadataImage image) {
-        for (BrokerInfo broker : image.brokers()) {
-            put(record().setBroker(ProtoModel.toProto(broker)));
-        }
-        for (BookieInfo bookie : image.bookies()) {
-            BookieId id = bookie.id();
-            put(record().setBookie(ProtoModel.toProto(bookie).toBuilder()
-                    .setDrainWanted(image.nodeIndex().drainWanted().contains(id))));
-        }
+    private static Stream<MetadataRecord.Builder> configs(MetadataImage image) {
+        Stream<ConfigRecord.Builder> ofCluster = image.clusterConfigs().entrySet().stream()
+                .map(e -> ConfigRecord.newBuilder().setKey(e.getKey()).setValue(e.getValue()));
+        Stream<ConfigRecord.Builder> ofBrokers = image.configIndex().brokers().entrySet().stream()
+                .flatMap(broker -> broker.getValue().entrySet().stream()
+                        .map(e -> ConfigRecord.newBuilder()
+                                .setBroker(broker.getKey())
+                                .setKey(e.getKey())
+                                .setValue(e.getValue())));
+        return Stream.concat(ofCluster, ofBrokers).map(config -> record().setConfig(config));
     }
 
-    private void topics(MetadataImage image) {
-        for (Topic topic : image.topics()) {
-            put(record().setTopic(ProtoModel.toProto(topic)));
-        }
+    private static Stream<MetadataRecord.Builder> nodes(MetadataImage image) {
+        return Stream.concat(
+                image.brokers().stream().map(broker -> record().setBroker(ProtoModel.toProto(broker))),
+                image.bookies().stream().map(bookie -> bookie(image, bookie)));
     }
 
-    private void partitions(MetadataImage image) {
-        image.partitionIndex().living().values().forEach(p -> partition(p, false));
-        image.partitionIndex().condemned().values().forEach(p -> partition(p, true));
-        image.segmentIndex().pending().values().forEach(this::segment);
+    private static MetadataRecord.Builder bookie(MetadataImage image, BookieInfo bookie) {
+        boolean drain = image.nodeIndex().drainWanted().contains(bookie.id());
+        return record().setBookie(ProtoModel.toProto(bookie).toBuilder().setDrainWanted(drain));
     }
 
-    private void partition(PartitionState partition, boolean condemned) {
+    private static Stream<MetadataRecord.Builder> topics(MetadataImage image) {
+        return image.topics().stream().map(topic -> record().setTopic(ProtoModel.toProto(topic)));
+    }
+
+    private static Stream<MetadataRecord.Builder> living(MetadataImage image) {
+        return image.partitionIndex().living().values().stream().flatMap(p -> partition(p, false));
+    }
+
+    private static Stream<MetadataRecord.Builder> condemned(MetadataImage image) {
+        return image.partitionIndex().condemned().values().stream().flatMap(p -> partition(p, true));
+    }
+
+    private static Stream<MetadataRecord.Builder> partition(PartitionState partition, boolean condemned) {
         PartitionRecord.Builder proto = PartitionRecord.newBuilder()
                 .setId(ProtoModel.toProto(partition.id()))
                 .setOwner(partition.owner())
@@ -97,31 +93,41 @@ public final class ImageRecords {
                 .setLogStartOffset(partition.logStartOffset())
                 .setCondemned(condemned);
         partition.chain().manifest().ifPresent(m -> proto.setManifest(ProtoModel.toProto(m)));
-        put(record().setPartition(proto));
-        partition.chain().segments().forEach(this::segment);
+        return Stream.concat(
+                Stream.of(record().setPartition(proto)),
+                partition.chain().segments().stream().map(ImageRecords::segment));
     }
 
-    private void segment(SegmentDescriptor segment) {
-        put(record().setSegment(ProtoModel.toProto(segment)));
+    private static Stream<MetadataRecord.Builder> pending(MetadataImage image) {
+        return image.segmentIndex().pending().values().stream().map(ImageRecords::segment);
     }
 
-    private void tasks(TaskIndex tasks) {
-        tasks.byId().values().forEach(given -> put(record().setTask(ProtoModel.toProto(given))));
-        for (Map.Entry<String, Retry> dead : tasks.deadObjects().entrySet()) {
-            put(record().setDeadObject(DeadObjectRecord.newBuilder()
-                    .setKey(dead.getKey())
-                    .setNotBeforeMs(dead.getValue().notBeforeMs())
-                    .setAttempts(dead.getValue().attempts())));
-        }
-        tasks.retries()
-                .forEach((segment, retry) -> put(record().setRetry(RetryRecord.newBuilder()
-                        .setSegment(segment.value())
-                        .setAttempts(retry.attempts())
-                        .setNotBeforeMs(retry.notBeforeMs()))));
+    private static MetadataRecord.Builder segment(SegmentDescriptor segment) {
+        return record().setSegment(ProtoModel.toProto(segment));
     }
 
-    private void counters(Counters counters) {
-        put(record().setCounters(CountersRecord.newBuilder()
+    private static Stream<MetadataRecord.Builder> tasks(MetadataImage image) {
+        return image.taskIndex().byId().values().stream().map(given -> record().setTask(ProtoModel.toProto(given)));
+    }
+
+    private static Stream<MetadataRecord.Builder> retries(MetadataImage image) {
+        TaskIndex tasks = image.taskIndex();
+        return Stream.concat(
+                tasks.deadObjects().entrySet().stream()
+                        .map(dead -> record().setDeadObject(DeadObjectRecord.newBuilder()
+                                .setKey(dead.getKey())
+                                .setNotBeforeMs(dead.getValue().notBeforeMs())
+                                .setAttempts(dead.getValue().attempts()))),
+                tasks.retries().entrySet().stream()
+                        .map(retry -> record().setRetry(RetryRecord.newBuilder()
+                                .setSegment(retry.getKey().value())
+                                .setAttempts(retry.getValue().attempts())
+                                .setNotBeforeMs(retry.getValue().notBeforeMs()))));
+    }
+
+    private static Stream<MetadataRecord.Builder> counters(MetadataImage image) {
+        Counters counters = image.counters();
+        return Stream.of(record().setCounters(CountersRecord.newBuilder()
                 .setNextSegment(counters.nextSegment())
                 .setNextTask(counters.nextTask())
                 .setNextProducerId(counters.nextProducerId())));
@@ -129,9 +135,5 @@ public final class ImageRecords {
 
     private static MetadataRecord.Builder record() {
         return MetadataRecord.newBuilder();
-    }
-
-    private void put(MetadataRecord.Builder record) {
-        out.accept(record.build());
     }
 }

@@ -152,6 +152,11 @@ public final class MetadataImage implements MetadataView {
         return image.at(newVersion, Digest.fold(digest, records));
     }
 
+    /** This image as the one that a snapshot was made of: its records alone don't say which version and digest it had. */
+    public MetadataImage restoredAt(long atVersion, long withDigest) {
+        return at(atVersion, withDigest);
+    }
+
     /** The same state at a later version: nothing in between changed it. */
     MetadataImage at(long newVersion, long newDigest) {
         Invariant.check(newVersion >= version, "versions only rise", version, newVersion);
@@ -367,6 +372,26 @@ public final class MetadataImage implements MetadataView {
     /** What the oldest node understands. */
     public int featureLevel() {
         return featureLevel;
+    }
+
+    /** How many partitions living topics have. */
+    public int partitionCount() {
+        return partitions.living().size();
+    }
+
+    /** How many segments stand in chains. */
+    public int segmentCount() {
+        return segments.places().size();
+    }
+
+    /** How many sealed segments are on bookies alone. */
+    public int localOnlyCount() {
+        return segments.localOnly().size();
+    }
+
+    /** How many tasks bookies have. */
+    public int taskCount() {
+        return tasks.byId().size();
     }
 
     Counters counters() {

@@ -51,7 +51,7 @@ public final class MetadataStateMachine {
     }
 
     /**
-     * Carries out the command at an index of the log.
+     * Carries out the command at an index of the log. If it changes something, the index becomes the image's version; if it doesn't, version and image stay.
      *
      * @param index higher than any before
      */
@@ -60,7 +60,6 @@ public final class MetadataStateMachine {
         if (isClients) {
             CommandReply before = history.find(command).orElse(null);
             if (before != null) {
-                image = image.at(index, image.digest());
                 return new Applied(List.of(), before);
             }
         }
@@ -70,25 +69,19 @@ public final class MetadataStateMachine {
         try {
             decide(draft, command, reply);
             records = List.copyOf(draft.records());
-            image = draft.image().at(index, Digest.fold(image.digest(), records));
+            image = records.isEmpty() ? image : draft.image().at(index, Digest.fold(image.digest(), records));
         } catch (Rejection rejection) {
             records = List.of();
-            image = image.at(index, image.digest());
             reply.clear()
                     .setRejection(RejectionProto.newBuilder()
                             .setReason(rejection.reason().name())
                             .setMessage(rejection.getMessage()));
         }
-        CommandReply answered = reply.setVersion(index).build();
+        CommandReply answered = reply.setVersion(image.version()).build();
         if (isClients) {
             history = history.with(command, answered);
         }
         return new Applied(records, answered);
-    }
-
-    /** Notes that the log has got to {@code index} with something that is none of ours. */
-    public void skipTo(long index) {
-        image = image.at(index, image.digest());
     }
 
     private void decide(Draft draft, MetadataCommand command, CommandReply.Builder reply) {

@@ -1,0 +1,193 @@
+package io.varve.metadata.client;
+
+import com.google.protobuf.InvalidProtocolBufferException;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.varve.metadata.net.Methods;
+import io.varve.protocol.config.NodeAddress;
+import io.varve.protocol.meta.LocateReply;
+import io.varve.protocol.meta.NotLeaderProto;
+import io.varve.protocol.rpc.RpcClient;
+import io.varve.protocol.rpc.RpcConnection;
+import io.varve.protocol.rpc.RpcRole;
+import io.varve.protocol.rpc.RpcTarget;
+import java.util.ArrayList;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Finds the leader and keeps the connection to it: asks one node after the other who leads, follows what they say, and starts again when the leader is lost. Used by the client's
+ * thread alone.
+ */
+final class LeaderLink {
+
+    private static final Logger LOG = LoggerFactory.getLogger(LeaderLink.class);
+    private static final long LOCATE_MS = 1_000;
+    private static final long PAUSE_MS_MIN = 20;
+    private static final long PAUSE_MS_MAX = 500;
+
+    /** Is told, on the client's thread, when there is a leader to speak to, and when there no longer is. */
+    interface Listener {
+        void onLeader(RpcConnection connection, String clusterId);
+
+        void onLost(String reason);
+    }
+
+    private final List<NodeAddress> known;
+    private final RpcClient rpc;
+    private final ClientThread thread;
+    private final Listener listener;
+    private RpcConnection connection;
+    private RpcConnection leader;
+    private int turn;
+    private int failures;
+    private long generation;
+    private boolean closed;
+    private volatile String lastReason = "no metadata node was asked yet";
+
+    LeaderLink(List<NodeAddress> servers, RpcClient rpc, ClientThread thread, Listener listener) {
+        this.known = new ArrayList<>(servers);
+        this.rpc = rpc;
+        this.thread = thread;
+        this.listener = listener;
+    }
+
+    /** The connection to the leader, or null while there is none. */
+    RpcConnection leader() {
+        return leader;
+    }
+
+    /** Why there is none. */
+    String lastReason() {
+        return lastReason;
+    }
+
+    void start() {
+        ask(known.get(0));
+    }
+
+    /** What was taken for the leader isn't, or doesn't answer. */
+    void onNotLeader(RpcConnection asked, NotLeaderProto hint, String reason) {
+        if (asked == connection && !closed) {
+            lose(reason);
+            askNext(hint);
+        }
+    }
+
+    void close() {
+        closed = true;
+        generation++;
+        if (connection != null) {
+            connection.close();
+        }
+    }
+
+    private void ask(NodeAddress node) {
+        if (closed) {
+            return;
+        }
+        generation++;
+        long mine = generation;
+        if (connection != null) {
+            connection.close();
+        }
+        RpcTarget target = new RpcTarget(node.host(), node.port(), RpcRole.METADATA, node.id());
+        connection = rpc.connection(target, (changed, state, reason) -> {
+            if (state == RpcConnection.State.WAITING) {
+                thread.execute(() -> onBroken(mine, reason));
+            }
+        });
+        RpcConnection asked = connection;
+        asked.call(Methods.LOCATE, Unpooled.EMPTY_BUFFER, LOCATE_MS)
+                .whenComplete((body, trouble) -> thread.execute(body, () -> {
+                    if (mine != generation || closed) {
+                        return;
+                    }
+                    if (trouble != null) {
+                        onFailure(trouble.getMessage());
+                    } else {
+                        onLocated(asked, body);
+                    }
+                }));
+    }
+
+    private void onLocated(RpcConnection asked, ByteBuf body) {
+        LocateReply reply;
+        try {
+            reply = LocateReply.parseFrom(body.nioBuffer());
+        } catch (InvalidProtocolBufferException malformed) {
+            onFailure(malformed.getMessage());
+            return;
+        }
+        if (reply.getLeading()) {
+            failures = 0;
+            leader = asked;
+            LOG.debug("event=metadata_leader_found node=\"{}\"", asked.target());
+            listener.onLeader(asked, reply.getClusterId());
+        } else {
+            lastReason = asked.target() + " doesn't lead, and "
+                    + (reply.getNotLeader().hasLeaderId()
+                            ? "node " + reply.getNotLeader().getLeaderId() + " does"
+                            : "knows of no leader");
+            askNext(reply.getNotLeader());
+        }
+    }
+
+    private void onBroken(long of, String reason) {
+        if (of == generation && !closed) {
+            if (leader != null) {
+                lose(reason);
+            }
+            onFailure(reason);
+        }
+    }
+
+    private void onFailure(String reason) {
+        lastReason = reason;
+        askNext(NotLeaderProto.getDefaultInstance());
+    }
+
+    private void lose(String reason) {
+        if (leader != null) {
+            leader = null;
+            lastReason = reason;
+            LOG.debug("event=metadata_leader_lost reason=\"{}\"", reason);
+            listener.onLost(reason);
+        }
+    }
+
+    private void askNext(NotLeaderProto hint) {
+        generation++;
+        long mine = generation;
+        failures++;
+        boolean isHinted = hint.hasLeaderId() && hint.getPort() > 0;
+        NodeAddress next = isHinted ? learn(hint) : known.get(Math.floorMod(++turn, known.size()));
+        // A first hint is followed at once. A round without success is followed by a pause that grows.
+        long pauseMs = isHinted && failures <= 2
+                ? 0
+                : Math.min(PAUSE_MS_MAX, PAUSE_MS_MIN << Math.min(10, failures / Math.max(1, known.size())));
+        if (closed) {
+            return;
+        }
+        thread.schedule(
+                () -> {
+                    if (mine == generation) {
+                        ask(next);
+                    }
+                },
+                pauseMs);
+    }
+
+    /** The node that a hint names, remembered if it is a new one. The configured address counts for one that is known. */
+    private NodeAddress learn(NotLeaderProto hint) {
+        for (NodeAddress node : known) {
+            if (node.id() == hint.getLeaderId()) {
+                return node;
+            }
+        }
+        NodeAddress added = new NodeAddress(hint.getLeaderId(), hint.getHost(), hint.getPort());
+        known.add(added);
+        return added;
+    }
+}

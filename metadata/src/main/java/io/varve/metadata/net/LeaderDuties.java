@@ -1,0 +1,234 @@
+package io.varve.metadata.net;
+
+import io.varve.base.Clock;
+import io.varve.base.FaultHandler;
+import io.varve.base.Randomness;
+import io.varve.metadata.core.MetadataImage;
+import io.varve.metadata.core.Plan;
+import io.varve.metadata.core.Planner;
+import io.varve.metadata.core.SessionLiveness;
+import io.varve.metadata.core.SessionLiveness.Key;
+import io.varve.metadata.model.BookieInfo;
+import io.varve.metadata.model.BrokerInfo;
+import io.varve.metadata.raft.RaftNode;
+import io.varve.protocol.meta.CommandReply;
+import io.varve.protocol.meta.ExpireSessionCommand;
+import io.varve.protocol.meta.FormClusterCommand;
+import io.varve.protocol.meta.MetadataCommand;
+import io.varve.protocol.meta.PlanCommand;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.List;
+import java.util.SortedSet;
+import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What the leader does of its own accord: forms the cluster, watches sessions, and has the planners look. Runs on two threads of its own, one for what must be prompt and one for the planners; all of
+ * it stops when another node leads, and is harmless if it goes on a little longer, for a leader that was deposed gets nothing into the log.
+ */
+final class LeaderDuties implements AutoCloseable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(LeaderDuties.class);
+    private static final long TICK_MS = 50;
+    private static final int TICKS_PER_RECONCILIATION = 10;
+
+    private final ServiceSettings settings;
+    private final Clock clock;
+    private final Randomness randomness;
+    private final FaultHandler faults;
+    private final ScheduledExecutorService prompt = newThread("metadata-leader");
+    private final ScheduledExecutorService planning = newThread("metadata-planner");
+    private final SessionLiveness liveness;
+    private volatile RaftNode raft;
+    private volatile boolean leading;
+    private Plan.Cursor cursor = Plan.Cursor.START;
+    private int ticks;
+
+    LeaderDuties(ServiceSettings settings, Clock clock, Randomness randomness, FaultHandler faults) {
+        this.settings = settings;
+        this.clock = clock;
+        this.randomness = randomness;
+        this.faults = faults;
+        this.liveness = new SessionLiveness(settings.sessionTimeoutMs(), settings.dropGraceMs());
+    }
+
+    private static ScheduledExecutorService newThread(String name) {
+        return Executors.newSingleThreadScheduledExecutor(task -> {
+            Thread thread = new Thread(task, name);
+            thread.setDaemon(true);
+            return thread;
+        });
+    }
+
+    void start(RaftNode node) {
+        raft = node;
+        prompt.scheduleWithFixedDelay(guarded(this::tick), TICK_MS, TICK_MS, TimeUnit.MILLISECONDS);
+        planning.scheduleWithFixedDelay(
+                guarded(this::plan), settings.planIntervalMs(), settings.planIntervalMs(), TimeUnit.MILLISECONDS);
+    }
+
+    private Runnable guarded(Runnable task) {
+        return () -> {
+            try {
+                task.run();
+            } catch (RuntimeException trouble) {
+                LOG.warn("event=leader_duty_failed reason=\"{}\"", trouble.toString(), trouble);
+            } catch (Error broken) {
+                faults.onFault("duties of the metadata leader", broken);
+            }
+        };
+    }
+
+    private void execute(Runnable task) {
+        try {
+            prompt.execute(guarded(task));
+        } catch (RejectedExecutionException closed) {
+            LOG.debug("event=leader_duty_dropped reason=closed");
+        }
+    }
+
+    void onLeading() {
+        execute(() -> {
+            leading = true;
+            liveness.clear();
+            ticks = 0;
+        });
+    }
+
+    void onFollowing() {
+        execute(() -> {
+            leading = false;
+            liveness.clear();
+        });
+    }
+
+    void onDropped(long connection) {
+        execute(() -> liveness.onDropped(connection, clock.nanoTime()));
+    }
+
+    /** Notes that sessions were heard of, and answers which of them are dead. */
+    CompletableFuture<List<Key>> onHeard(List<Key> sessions, long connection) {
+        CompletableFuture<List<Key>> answer = new CompletableFuture<>();
+        execute(() -> {
+            List<Key> dead = new ArrayList<>(sessions);
+            SortedSet<Key> alive = aliveIn(raft.image());
+            dead.removeAll(alive);
+            for (Key session : sessions) {
+                if (alive.contains(session)) {
+                    liveness.onHeard(session, connection, clock.nanoTime());
+                }
+            }
+            answer.complete(dead);
+        });
+        return answer;
+    }
+
+    /** Whether the process that holds a node's number seems to be there: nobody else may take it. */
+    CompletableFuture<Boolean> isPresent(Key session) {
+        CompletableFuture<Boolean> answer = new CompletableFuture<>();
+        execute(() -> answer.complete(liveness.isPresent(session, clock.nanoTime())));
+        return answer;
+    }
+
+    private void tick() {
+        if (!leading) {
+            return;
+        }
+        if (ticks++ % TICKS_PER_RECONCILIATION == 0) {
+            reconcile();
+        }
+        for (Key silent : liveness.due(clock.nanoTime())) {
+            LOG.info(
+                    "event=session_expiring node={} id={} session={}",
+                    silent.bookie() ? "bookie" : "broker",
+                    silent.id(),
+                    silent.sessionId());
+            ExpireSessionCommand.Builder expire = ExpireSessionCommand.newBuilder()
+                    .setSessionId(silent.sessionId())
+                    .setReason("silent");
+            submit(command()
+                    .setExpireSession(silent.bookie() ? expire.setBookie(silent.id()) : expire.setBroker(silent.id())));
+        }
+    }
+
+    /** Brings what is watched into line with who lives by the metadata. */
+    private void reconcile() {
+        MetadataImage image = raft.image();
+        if (image.clusterId().isEmpty()) {
+            submit(command().setFormCluster(FormClusterCommand.newBuilder().setClusterId(newClusterId())));
+        }
+        SortedSet<Key> alive = aliveIn(image);
+        liveness.watched().stream().filter(key -> !alive.contains(key)).forEach(liveness::forget);
+        alive.forEach(key -> liveness.expect(key, clock.nanoTime()));
+    }
+
+    private static SortedSet<Key> aliveIn(MetadataImage image) {
+        SortedSet<Key> alive = new TreeSet<>();
+        for (BrokerInfo broker : image.brokers()) {
+            if (broker.state() != BrokerInfo.State.GONE) {
+                alive.add(new Key(false, broker.id(), broker.incarnation()));
+            }
+        }
+        for (BookieInfo bookie : image.bookies()) {
+            if (bookie.state() != BookieInfo.State.GONE) {
+                alive.add(new Key(true, bookie.id().value(), bookie.sessionId()));
+            }
+        }
+        return alive;
+    }
+
+    private void plan() {
+        if (!leading) {
+            return;
+        }
+        Plan plan = Planner.plan(raft.image(), clock.wallTimeMs(), settings.planner(), cursor);
+        cursor = plan.next();
+        if (!plan.steps().isEmpty()) {
+            // The next look must see what this one leads to, or it would propose it again.
+            submit(command().setPlan(PlanCommand.newBuilder().addAllSteps(plan.steps())))
+                    .orTimeout(settings.sessionTimeoutMs(), TimeUnit.MILLISECONDS)
+                    .exceptionally(trouble -> null)
+                    .join();
+        }
+    }
+
+    private CompletableFuture<CommandReply> submit(MetadataCommand.Builder command) {
+        return raft.submit(stamped(command).build()).whenComplete((reply, trouble) -> {
+            if (trouble != null) {
+                LOG.debug(
+                        "event=leader_command_failed body={} reason=\"{}\"", command.getBodyCase(), trouble.toString());
+            }
+        });
+    }
+
+    /** A command with the leader's time and chance. */
+    MetadataCommand.Builder stamped(MetadataCommand.Builder command) {
+        return command.setNowMs(clock.wallTimeMs()).setSeed(randomness.nextLong());
+    }
+
+    private static MetadataCommand.Builder command() {
+        return MetadataCommand.newBuilder();
+    }
+
+    /** 128 random bits in 22 characters that object keys take too; as Kafka's cluster ids look. */
+    private String newClusterId() {
+        ByteBuffer bits = ByteBuffer.allocate(16).putLong(randomness.nextLong()).putLong(randomness.nextLong());
+        String id = Base64.getUrlEncoder().withoutPadding().encodeToString(bits.array());
+        return id.startsWith("-") ? "A" + id.substring(1) : id;
+    }
+
+    @Override
+    public void close() {
+        leading = false;
+        prompt.shutdownNow();
+        planning.shutdownNow();
+    }
+}

@@ -1,0 +1,348 @@
+package io.varve.metadata.raft;
+
+import com.google.protobuf.InvalidProtocolBufferException;
+import io.varve.base.FaultHandler;
+import io.varve.base.StartupException;
+import io.varve.metadata.core.MetadataImage;
+import io.varve.protocol.meta.CommandReply;
+import io.varve.protocol.meta.MetadataCommand;
+import java.io.IOException;
+import java.net.BindException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalInt;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.apache.ratis.conf.RaftProperties;
+import org.apache.ratis.grpc.GrpcConfigKeys;
+import org.apache.ratis.protocol.ClientId;
+import org.apache.ratis.protocol.Message;
+import org.apache.ratis.protocol.RaftClientReply;
+import org.apache.ratis.protocol.RaftClientRequest;
+import org.apache.ratis.protocol.RaftGroup;
+import org.apache.ratis.protocol.RaftGroupId;
+import org.apache.ratis.protocol.RaftPeer;
+import org.apache.ratis.protocol.RaftPeerId;
+import org.apache.ratis.protocol.SetConfigurationRequest;
+import org.apache.ratis.protocol.SnapshotManagementRequest;
+import org.apache.ratis.protocol.exceptions.LeaderNotReadyException;
+import org.apache.ratis.protocol.exceptions.LeaderSteppingDownException;
+import org.apache.ratis.protocol.exceptions.NotLeaderException;
+import org.apache.ratis.protocol.exceptions.ResourceUnavailableException;
+import org.apache.ratis.server.RaftServer;
+import org.apache.ratis.server.RaftServerConfigKeys;
+import org.apache.ratis.server.storage.RaftStorage;
+import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
+import org.apache.ratis.util.SizeInBytes;
+import org.apache.ratis.util.TimeDuration;
+
+/**
+ * This node's part in the metadata's log. Safe for any thread; futures complete on threads of the log, which must not be blocked.
+ */
+public final class RaftNode implements AutoCloseable {
+
+    /** The largest command. */
+    public static final int COMMAND_BYTES_MAX = 4 << 20;
+
+    private static final int MESSAGE_BYTES_MAX = 32 << 20;
+    private static final long REQUEST_MS = 5_000;
+
+    private final RaftSettings settings;
+    private final RaftGroupId group;
+    private final RaftStateMachine machine;
+    private final RaftServer server;
+    private final ClientId client = ClientId.randomId();
+    private final AtomicLong calls = new AtomicLong(1);
+
+    private RaftNode(RaftSettings settings, RaftListener listener, FaultHandler faults) throws IOException {
+        this.settings = settings;
+        this.group = RaftGroupId.valueOf(
+                UUID.nameUUIDFromBytes(("varve/" + settings.groupName()).getBytes(StandardCharsets.UTF_8)));
+        this.machine = new RaftStateMachine(listener, faults, settings.snapshotEntries(), this::onSnapshotWritten);
+        List<RaftPeer> peers = new ArrayList<>();
+        settings.peers().forEach(peer -> peers.add(peer(peer)));
+        this.server = RaftServer.newBuilder()
+                .setServerId(idOf(settings.nodeId()))
+                .setGroup(RaftGroup.valueOf(group, peers))
+                .setProperties(properties(settings))
+                .setStateMachine(machine)
+                .setOption(RaftStorage.StartupOption.RECOVER)
+                .build();
+    }
+
+    /**
+     * Starts to take part.
+     *
+     * @throws StartupException PORT_TAKEN, DISK or DIRECTORY_FOREIGN, in a line
+     */
+    public static RaftNode start(RaftSettings settings, RaftListener listener, FaultHandler faults) {
+        RaftNode node = null;
+        try {
+            node = new RaftNode(settings, listener, faults);
+            node.server.start();
+            return node;
+        } catch (IOException | RuntimeException trouble) {
+            if (node != null) {
+                node.close();
+            }
+            throw startupException(settings, trouble);
+        }
+    }
+
+    private static StartupException startupException(RaftSettings settings, Exception trouble) {
+        for (Throwable cause = trouble; cause != null; cause = cause.getCause()) {
+            if (cause instanceof BindException) {
+                return new StartupException(
+                        StartupException.Reason.PORT_TAKEN,
+                        "Can't listen on port " + settings.self().raftPort() + " for the other metadata nodes: "
+                                + cause.getMessage(),
+                        trouble);
+            }
+        }
+        return new StartupException(
+                StartupException.Reason.DISK,
+                "Can't use the metadata log in " + settings.directory() + ": " + trouble.getMessage(),
+                trouble);
+    }
+
+    /** The newest state that this node has applied. */
+    public MetadataImage image() {
+        return machine.image();
+    }
+
+    /** Whether this node leads and is ready to. */
+    public boolean isLeading() {
+        try {
+            return server.getDivision(group).getInfo().isLeaderReady();
+        } catch (IOException closed) {
+            return false;
+        }
+    }
+
+    /** Who leads, as far as this node knows. */
+    public OptionalInt leaderId() {
+        try {
+            RaftPeerId leader = server.getDivision(group).getInfo().getLeaderId();
+            return leader == null ? OptionalInt.empty() : OptionalInt.of(numberOf(leader));
+        } catch (IOException closed) {
+            return OptionalInt.empty();
+        }
+    }
+
+    /** The members as this node knows them. */
+    public List<RaftPeerAddress> members() {
+        List<RaftPeerAddress> members = new ArrayList<>();
+        try {
+            for (RaftPeer peer : server.getDivision(group).getRaftConf().getAllPeers()) {
+                members.add(address(peer));
+            }
+        } catch (IOException closed) {
+            return settings.peers();
+        }
+        return members;
+    }
+
+    /** This node's number. */
+    public int nodeId() {
+        return settings.nodeId();
+    }
+
+    /** The term, for people. */
+    public long term() {
+        try {
+            return server.getDivision(group).getInfo().getCurrentTerm();
+        } catch (IOException closed) {
+            return -1;
+        }
+    }
+
+    /** The index of the last entry applied, for people and measurements. */
+    public long appliedIndex() {
+        return machine.getLastAppliedTermIndex().getIndex();
+    }
+
+    /** The index of the newest snapshot, -1 without one. */
+    public long snapshotIndex() {
+        return machine.snapshotIndex();
+    }
+
+    /**
+     * Puts a command into the log and answers when it was carried out.
+     *
+     * @return fails with {@link NotLeader} if it certainly was not, with anything else if it is not known whether it was or will be
+     */
+    public CompletableFuture<CommandReply> submit(MetadataCommand command) {
+        return ask(RaftClientRequest.writeRequestType(), Message.valueOf(ByteString.copyFrom(command.toByteArray())));
+    }
+
+    /** The version that contains everything answered before this call (read index). Fails as {@link #submit} does. */
+    public CompletableFuture<Long> readIndex() {
+        return ask(RaftClientRequest.readRequestType(), Message.EMPTY).thenApply(CommandReply::getVersion);
+    }
+
+    private CompletableFuture<CommandReply> ask(RaftClientRequest.Type type, Message message) {
+        RaftClientRequest request = RaftClientRequest.newBuilder()
+                .setClientId(client)
+                .setServerId(server.getId())
+                .setGroupId(group)
+                .setCallId(calls.getAndIncrement())
+                .setMessage(message)
+                .setType(type)
+                .build();
+        try {
+            return server.submitClientRequestAsync(request).handle(this::answerOf);
+        } catch (IOException notTaken) {
+            return CompletableFuture.failedFuture(troubleOf(notTaken));
+        }
+    }
+
+    private CommandReply answerOf(RaftClientReply reply, Throwable trouble) {
+        Throwable failure = trouble != null ? trouble : reply.getException();
+        if (failure != null) {
+            throw new CompletionException(troubleOf(failure));
+        }
+        try {
+            return CommandReply.parseFrom(reply.getMessage().getContent().asReadOnlyByteBuffer());
+        } catch (InvalidProtocolBufferException impossible) {
+            throw new CompletionException(impossible);
+        }
+    }
+
+    private Throwable troubleOf(Throwable failure) {
+        Throwable cause =
+                failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
+        if (cause instanceof NotLeaderException notLeader) {
+            RaftPeer leader = notLeader.getSuggestedLeader();
+            return new NotLeader(leader == null ? -1 : numberOf(leader.getId()));
+        }
+        boolean notTaken = cause instanceof LeaderNotReadyException
+                || cause instanceof LeaderSteppingDownException
+                || cause instanceof ResourceUnavailableException;
+        return notTaken ? new NotLeader(-1) : cause;
+    }
+
+    /**
+     * Makes {@code members} the nodes of the cluster: adds and removes, one change at a time. A new one counts once it has caught up. Answers when the new configuration is
+     * committed.
+     */
+    public CompletableFuture<Void> changeMembers(List<RaftPeerAddress> members) {
+        List<RaftPeer> peers = new ArrayList<>();
+        members.forEach(member -> peers.add(peer(member)));
+        SetConfigurationRequest request = new SetConfigurationRequest(
+                client,
+                server.getId(),
+                group,
+                calls.getAndIncrement(),
+                SetConfigurationRequest.Arguments.newBuilder()
+                        .setServersInNewConf(peers)
+                        .build());
+        try {
+            return server.setConfigurationAsync(request).handle((reply, trouble) -> {
+                Throwable failure = trouble != null ? trouble : reply.getException();
+                if (failure != null) {
+                    throw new CompletionException(troubleOf(failure));
+                }
+                return null;
+            });
+        } catch (IOException notTaken) {
+            return CompletableFuture.failedFuture(troubleOf(notTaken));
+        }
+    }
+
+    /** A snapshot is there: has the log learn of it, so that it can be purged up to it. */
+    private void onSnapshotWritten() {
+        SnapshotManagementRequest request =
+                SnapshotManagementRequest.newCreate(client, server.getId(), group, calls.getAndIncrement(), REQUEST_MS);
+        // Whether it succeeds is no matter: the next one purges for it.
+        server.snapshotManagementAsync(request);
+    }
+
+    @Override
+    public void close() {
+        try {
+            server.close();
+        } catch (IOException | RuntimeException trouble) {
+            org.slf4j.LoggerFactory.getLogger(RaftNode.class)
+                    .warn("event=raft_close_failed reason=\"{}\"", trouble.toString());
+        }
+    }
+
+    private static RaftPeerId idOf(int nodeId) {
+        return RaftPeerId.valueOf("n" + nodeId);
+    }
+
+    private static int numberOf(RaftPeerId id) {
+        return Integer.parseInt(id.toString().substring(1));
+    }
+
+    private static RaftPeer peer(RaftPeerAddress peer) {
+        // The client port travels as Ratis's client address: each node then knows where to send the clients of another.
+        return RaftPeer.newBuilder()
+                .setId(idOf(peer.nodeId()))
+                .setAddress(peer.host() + ":" + peer.raftPort())
+                .setClientAddress(peer.host() + ":" + peer.clientPort())
+                .setAdminAddress(peer.host() + ":" + peer.raftPort())
+                .build();
+    }
+
+    private static RaftPeerAddress address(RaftPeer peer) {
+        String raft = peer.getAddress();
+        String clients = peer.getClientAddress();
+        int colon = raft.lastIndexOf(':');
+        return new RaftPeerAddress(
+                numberOf(peer.getId()),
+                raft.substring(0, colon),
+                Integer.parseInt(raft.substring(colon + 1)),
+                Integer.parseInt(clients.substring(clients.lastIndexOf(':') + 1)));
+    }
+
+    private static RaftProperties properties(RaftSettings settings) {
+        RaftProperties properties = new RaftProperties();
+        RaftServerConfigKeys.setStorageDir(
+                properties, List.of(settings.directory().toFile()));
+        RaftServerConfigKeys.setStorageFreeSpaceMin(properties, SizeInBytes.valueOf(0));
+        int election = settings.electionTimeoutMs();
+        RaftServerConfigKeys.Rpc.setTimeoutMin(properties, ms(election));
+        RaftServerConfigKeys.Rpc.setTimeoutMax(properties, ms(2L * election));
+        RaftServerConfigKeys.Rpc.setFirstElectionTimeoutMin(properties, ms(election / 2));
+        RaftServerConfigKeys.Rpc.setFirstElectionTimeoutMax(properties, ms(election));
+        RaftServerConfigKeys.Rpc.setRequestTimeout(properties, ms(REQUEST_MS));
+        RaftServerConfigKeys.Rpc.setSleepTime(properties, ms(50));
+        RaftServerConfigKeys.Rpc.setSlownessTimeout(properties, ms(60_000));
+        RaftServerConfigKeys.LeaderElection.setPreVote(properties, true);
+        RaftServerConfigKeys.LeaderElection.setLeaderStepDownWaitTime(properties, ms(2L * election));
+        RaftServerConfigKeys.LeaderElection.setMemberMajorityAdd(properties, true);
+        RaftServerConfigKeys.Read.setOption(properties, RaftServerConfigKeys.Read.Option.LINEARIZABLE);
+        RaftServerConfigKeys.Read.setTimeout(properties, ms(REQUEST_MS));
+        RaftServerConfigKeys.Write.setElementLimit(properties, 4_096);
+        RaftServerConfigKeys.Write.setByteLimit(properties, SizeInBytes.valueOf(64 << 20));
+        // Commands are known by their clients' ids in the state machine itself, which survives a change of leader and a
+        // restart.
+        RaftServerConfigKeys.RetryCache.setExpiryTime(properties, ms(10_000));
+        RaftServerConfigKeys.Log.setSegmentSizeMax(properties, SizeInBytes.valueOf(settings.logSegmentBytes()));
+        RaftServerConfigKeys.Log.setPreallocatedSize(properties, SizeInBytes.valueOf(1 << 20));
+        RaftServerConfigKeys.Log.setWriteBufferSize(properties, SizeInBytes.valueOf(COMMAND_BYTES_MAX + (2 << 20)));
+        RaftServerConfigKeys.Log.setSegmentCacheNumMax(properties, 2);
+        RaftServerConfigKeys.Log.setPurgeUptoSnapshotIndex(properties, true);
+        RaftServerConfigKeys.Log.setPurgeGap(properties, 1);
+        RaftServerConfigKeys.Log.setPurgePreservationLogNum(properties, settings.preservedEntries());
+        RaftServerConfigKeys.Log.Appender.setBufferByteLimit(
+                properties, SizeInBytes.valueOf(COMMAND_BYTES_MAX + (1 << 20)));
+        RaftServerConfigKeys.Log.Appender.setInstallSnapshotEnabled(properties, true);
+        RaftServerConfigKeys.Log.Appender.setSnapshotChunkSizeMax(properties, SizeInBytes.valueOf(4 << 20));
+        RaftServerConfigKeys.Snapshot.setAutoTriggerEnabled(properties, false);
+        RaftServerConfigKeys.Snapshot.setCreationGap(properties, 0);
+        RaftServerConfigKeys.Snapshot.setRetentionFileNum(properties, 2);
+        GrpcConfigKeys.Server.setPort(properties, settings.self().raftPort());
+        GrpcConfigKeys.setMessageSizeMax(properties, SizeInBytes.valueOf(MESSAGE_BYTES_MAX));
+        return properties;
+    }
+
+    private static TimeDuration ms(long ms) {
+        return TimeDuration.valueOf(ms, TimeUnit.MILLISECONDS);
+    }
+}

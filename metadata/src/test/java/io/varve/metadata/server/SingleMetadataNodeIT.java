@@ -1,0 +1,112 @@
+package io.varve.metadata.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.varve.base.BookieId;
+import io.varve.base.PartitionId;
+import io.varve.metadata.api.MetadataClient;
+import io.varve.metadata.api.MetadataClient.BookieRegistration;
+import io.varve.metadata.api.NodeSession;
+import io.varve.metadata.client.Abandon;
+import io.varve.metadata.model.BrokerInfo;
+import io.varve.metadata.model.SegmentDescriptor;
+import io.varve.metadata.model.Topic;
+import io.varve.metadata.testing.MetadataCluster;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@Timeout(60)
+class SingleMetadataNodeIT {
+
+    @TempDir
+    Path directory;
+
+    private static void registerBookies(MetadataClient client) {
+        for (int id = 1; id <= 3; id++) {
+            client.registerBookie(new BookieRegistration(
+                            new BookieId(id), id, List.of(100L + id), "", "localhost", 9000 + id, 1 << 30, 1 << 30))
+                    .join();
+        }
+    }
+
+    private static BrokerInfo broker(int id, long incarnation) {
+        return new BrokerInfo(id, incarnation, "", List.of(), BrokerInfo.State.LIVE);
+    }
+
+    @Test
+    void whatOneClientDoesAnotherSeesAndARestartKeeps() throws Exception {
+        PartitionId partition;
+        try (MetadataCluster cluster = new MetadataCluster(directory, 1).startAll()) {
+            MetadataClient client = cluster.client();
+            MetadataClient other = cluster.client();
+            registerBookies(client);
+            client.registerBroker(broker(1, 11)).join();
+            Topic topic =
+                    client.createTopic("t", 4, 3, Map.of("retention.ms", "-1")).join();
+            partition = new PartitionId(topic.id(), 0);
+            SegmentDescriptor segment =
+                    client.allocateSegment(partition, 0, 0, Set.of()).join();
+            client.roll(new MetadataClient.Roll(partition, 0, Optional.empty(), segment.id()))
+                    .join();
+            assertThat(other.linearizable()
+                            .join()
+                            .partition(partition)
+                            .orElseThrow()
+                            .chain()
+                            .open())
+                    .map(SegmentDescriptor::id)
+                    .contains(segment.id());
+            assertThat(cluster.faults()).isEmpty();
+        }
+        try (MetadataCluster cluster = new MetadataCluster(directory, 1)) {
+            // The ports of the first run are free again, but need not be: the log remembers its own, so a single node
+            // starts with new ones.
+            cluster.startAll();
+            MetadataClient client = cluster.client();
+            assertThat(client.linearizable()
+                            .join()
+                            .partition(partition)
+                            .orElseThrow()
+                            .chain()
+                            .open())
+                    .isPresent();
+            assertThat(client.view().topic("t")).isPresent();
+            assertThat(cluster.faults()).isEmpty();
+        }
+    }
+
+    @Test
+    void aBrokerWhoseConnectionDropsLosesItsPartitionsSoon() throws Exception {
+        try (MetadataCluster cluster = new MetadataCluster(directory, 1).startAll()) {
+            MetadataClient watcher = cluster.client();
+            registerBookies(watcher);
+            var dying = cluster.client();
+            dying.registerBroker(broker(1, 11)).join();
+            Topic topic = watcher.createTopic("t", 2, 3, Map.of()).join();
+            NodeSession survivor = watcher.registerBroker(broker(2, 22)).join();
+            assertThat(watcher.view().ownedBy(1)).hasSize(2);
+
+            var moved = new java.util.concurrent.CompletableFuture<Void>();
+            watcher.subscribe((before, after, delta) -> {
+                if (after.ownedBy(2).size() == 2) {
+                    moved.complete(null);
+                }
+            });
+            long startNs = System.nanoTime();
+            Abandon.of(dying);
+            moved.get(5, TimeUnit.SECONDS);
+            long tookMs = (System.nanoTime() - startNs) / 1_000_000;
+            assertThat(tookMs).as("300 ms of grace and a commit").isBetween(250L, 2_000L);
+            assertThat(watcher.view().partitions(topic.id()))
+                    .allSatisfy(p -> assertThat(p.epoch()).isEqualTo(1));
+            assertThat(survivor.lost()).isNotDone();
+        }
+    }
+}

@@ -1,0 +1,161 @@
+package io.varve.metadata.testing;
+
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.varve.base.FaultHandler;
+import io.varve.metadata.client.MetadataClientOptions;
+import io.varve.metadata.client.RemoteMetadataClient;
+import io.varve.metadata.net.ServiceSettings;
+import io.varve.metadata.raft.RaftPeerAddress;
+import io.varve.metadata.raft.RaftSettings;
+import io.varve.metadata.server.MetadataConfig;
+import io.varve.metadata.server.MetadataNode;
+import io.varve.protocol.config.NodeAddress;
+import io.varve.protocol.rpc.RpcIdentity;
+import io.varve.protocol.rpc.RpcLoops;
+import io.varve.protocol.rpc.RpcRole;
+import io.varve.protocol.runtime.SystemClock;
+import io.varve.protocol.runtime.SystemRandomness;
+import java.io.IOException;
+import java.net.ServerSocket;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/** Real metadata nodes with real logs and sockets in this process. */
+public final class MetadataCluster implements AutoCloseable {
+
+    private final Path directory;
+    private final List<RaftPeerAddress> peers = new ArrayList<>();
+    private final SortedMap<Integer, MetadataNode> nodes = new TreeMap<>();
+    private final List<RemoteMetadataClient> clients = new CopyOnWriteArrayList<>();
+    private final RpcLoops loops = RpcLoops.start("test-rpc", 1);
+    private final List<Throwable> faults = new CopyOnWriteArrayList<>();
+    private long snapshotEntries = 50_000;
+    private long preservedEntries = 10_000;
+
+    /** {@code count} nodes below {@code directory}, not started. */
+    public MetadataCluster(Path directory, int count) throws IOException {
+        this.directory = directory;
+        for (int id = 1; id <= count; id++) {
+            peers.add(newPeer(id));
+        }
+    }
+
+    /** The address of a node that there could be. */
+    public static RaftPeerAddress newPeer(int id) throws IOException {
+        try (ServerSocket raft = new ServerSocket(0);
+                ServerSocket client = new ServerSocket(0)) {
+            return new RaftPeerAddress(id, "127.0.0.1", raft.getLocalPort(), client.getLocalPort());
+        }
+    }
+
+    /** Makes nodes that start from now on write snapshots and purge their logs early. */
+    public MetadataCluster withSnapshotEvery(long entries, long preserved) {
+        snapshotEntries = entries;
+        preservedEntries = preserved;
+        return this;
+    }
+
+    /** Starts all. */
+    public MetadataCluster startAll() {
+        peers.forEach(peer -> start(peer.nodeId()));
+        return this;
+    }
+
+    /** Starts one. */
+    public MetadataNode start(int id) {
+        return start(id, peers);
+    }
+
+    /** Starts one that believes in other peers. */
+    public MetadataNode start(int id, List<RaftPeerAddress> among) {
+        MetadataNode node = MetadataNode.start(
+                config(id, among),
+                SystemClock.INSTANCE,
+                SystemRandomness.INSTANCE,
+                faultHandler(),
+                new SimpleMeterRegistry());
+        nodes.put(id, node);
+        return node;
+    }
+
+    /** A node's configuration. */
+    public MetadataConfig config(int id, List<RaftPeerAddress> among) {
+        Path home = directoryOf(id);
+        RaftSettings raft = new RaftSettings(
+                id, among, "test", home.resolve("raft"), 300, snapshotEntries, preservedEntries, 8 << 20);
+        return new MetadataConfig(
+                id, home, "127.0.0.1", addresses(among), "test", raft, ServiceSettings.DEFAULT, 20_000);
+    }
+
+    /** Where a node's data is. */
+    public Path directoryOf(int id) {
+        return directory.resolve("node-" + id);
+    }
+
+    private FaultHandler faultHandler() {
+        return (where, fault) -> faults.add(fault);
+    }
+
+    private static List<NodeAddress> addresses(List<RaftPeerAddress> peers) {
+        return peers.stream()
+                .map(p -> new NodeAddress(p.nodeId(), p.host(), p.clientPort()))
+                .toList();
+    }
+
+    /** Stops one. */
+    public void stop(int id) {
+        nodes.remove(id).close();
+    }
+
+    /** The node that leads, if one does. */
+    public List<Integer> leaders() {
+        return nodes.entrySet().stream()
+                .filter(e -> e.getValue().isLeading())
+                .map(SortedMap.Entry::getKey)
+                .toList();
+    }
+
+    /** The running nodes. */
+    public SortedMap<Integer, MetadataNode> nodes() {
+        return nodes;
+    }
+
+    /** The addresses. */
+    public List<RaftPeerAddress> peers() {
+        return peers;
+    }
+
+    /** Broken invariants so far. */
+    public List<Throwable> faults() {
+        return faults;
+    }
+
+    /** A client of all nodes. */
+    public RemoteMetadataClient client() {
+        RemoteMetadataClient client = RemoteMetadataClient.start(options());
+        clients.add(client);
+        return client;
+    }
+
+    /** How a client would be made. */
+    public MetadataClientOptions options() {
+        return MetadataClientOptions.of(
+                addresses(peers),
+                new RpcIdentity(RpcRole.TOOL, RpcIdentity.NO_NODE, SystemRandomness.INSTANCE.nextLong(), ""),
+                loops,
+                SystemClock.INSTANCE,
+                SystemRandomness.INSTANCE,
+                faultHandler());
+    }
+
+    @Override
+    public void close() {
+        clients.forEach(RemoteMetadataClient::close);
+        nodes.values().forEach(MetadataNode::close);
+        loops.close();
+    }
+}
