@@ -46,8 +46,7 @@ final class BrokerSession implements AutoCloseable {
                 take(metadata.registerBroker(broker).get(waitMs, TimeUnit.MILLISECONDS));
                 return;
             } catch (ExecutionException e) {
-                Reason reason =
-                        e.getCause() instanceof MetadataException refused ? refused.reason() : Reason.INVALID;
+                Reason reason = e.getCause() instanceof MetadataException refused ? refused.reason() : Reason.INVALID;
                 boolean mayPass = reason == Reason.DUPLICATE_NODE
                         || reason == Reason.UNAVAILABLE
                         || reason == Reason.UNKNOWN_OUTCOME;

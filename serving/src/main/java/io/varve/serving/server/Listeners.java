@@ -61,7 +61,8 @@ record Listeners(List<Listener> listening, Map<String, HostPort> advertised) {
                 throw new ConfigKey.WrongValue("names listener " + named.name + " twice");
             }
             if (SECURED.contains(named.name)) {
-                throw new ConfigKey.WrongValue("names a listener " + named.name + ", but listeners speak plain text only");
+                throw new ConfigKey.WrongValue(
+                        "names a listener " + named.name + ", but listeners speak plain text only");
             }
             all.add(named);
         }

@@ -24,10 +24,12 @@ public final class ServingConfig {
 
     static final ConfigKey<Integer> NODE_ID =
             ConfigKey.integer("node.id", "This broker's number, unique among brokers.", 0, Integer.MAX_VALUE);
-    static final ConfigKey<String> RACK = ConfigKey.text("broker.rack", "Where it stands, for clients that look for a near one.")
+    static final ConfigKey<String> RACK = ConfigKey.text(
+                    "broker.rack", "Where it stands, for clients that look for a near one.")
             .optional();
     static final ConfigKey<List<Listeners.Named>> LISTENERS = ConfigKey.list(
-                    "listeners", "Where it listens for Kafka clients: NAME://host:port, an empty host for all addresses.")
+                    "listeners",
+                    "Where it listens for Kafka clients: NAME://host:port, an empty host for all addresses.")
             .as("NAME://host:port with commas", Listeners::parse)
             .withDefault("PLAINTEXT://localhost:9092");
     static final ConfigKey<List<Listeners.Named>> ADVERTISED = ConfigKey.list(
@@ -67,7 +69,10 @@ public final class ServingConfig {
                     Long.MAX_VALUE)
             .withDefault("-1");
     static final ConfigKey<Integer> CONNECTION_REQUESTS = ConfigKey.integer(
-                    "broker.connection.requests.max", "Requests of one connection that are worked on at a time.", 1, 65_536)
+                    "broker.connection.requests.max",
+                    "Requests of one connection that are worked on at a time.",
+                    1,
+                    65_536)
             .withDefault("256");
     static final ConfigKey<Long> CONNECTION_BYTES = ConfigKey.number(
                     "broker.connection.request.bytes.max",
@@ -82,14 +87,20 @@ public final class ServingConfig {
                     "max.connections.per.ip", "Connections from one address.", 1, Integer.MAX_VALUE)
             .withDefault("100000");
     static final ConfigKey<Long> IDLE_MS = ConfigKey.number(
-                    "connections.max.idle.ms", "Connections that are silent for so long are closed; 0 for never.", 0, Long.MAX_VALUE)
+                    "connections.max.idle.ms",
+                    "Connections that are silent for so long are closed; 0 for never.",
+                    0,
+                    Long.MAX_VALUE)
             .withDefault("600000");
     static final ConfigKey<Integer> BACKLOG = ConfigKey.integer(
                     "socket.listen.backlog.size", "Connections waiting to be accepted.", 1, 65_536)
             .withDefault("512");
 
     static final ConfigKey<Integer> FETCH_BYTES = ConfigKey.integer(
-                    "fetch.max.bytes", "The largest answer to a Fetch, but for its first batch.", 1024, Integer.MAX_VALUE)
+                    "fetch.max.bytes",
+                    "The largest answer to a Fetch, but for its first batch.",
+                    1024,
+                    Integer.MAX_VALUE)
             .withDefault("57671680");
     static final ConfigKey<Long> FETCH_MEMORY = ConfigKey.number(
                     "broker.fetch.memory.bytes",
@@ -107,14 +118,23 @@ public final class ServingConfig {
                     60_000)
             .withDefault("2000");
     static final ConfigKey<Long> DRAIN_MS = ConfigKey.number(
-                    "broker.drain.timeout.ms", "How long stopping waits for partitions to be handed over and answers to leave.", 0, 600_000)
+                    "broker.drain.timeout.ms",
+                    "How long stopping waits for partitions to be handed over and answers to leave.",
+                    0,
+                    600_000)
             .withDefault("20000");
 
     static final ConfigKey<Integer> PARTITION_LOOPS = ConfigKey.integer(
-                    "broker.partition.loops", "Event loops that partitions are spread over; 0 for one for every two processors.", 0, 256)
+                    "broker.partition.loops",
+                    "Event loops that partitions are spread over; 0 for one for every two processors.",
+                    0,
+                    256)
             .withDefault("0");
     static final ConfigKey<Long> CACHE_BYTES = ConfigKey.number(
-                    "broker.cache.bytes", "Memory for recent entries; -1 for an eighth of the heap's size.", -1, Long.MAX_VALUE)
+                    "broker.cache.bytes",
+                    "Memory for recent entries; -1 for an eighth of the heap's size.",
+                    -1,
+                    Long.MAX_VALUE)
             .withDefault("-1");
     static final ConfigKey<Long> PENDING_BYTES = ConfigKey.number(
                     "broker.partition.pending.bytes.max",
@@ -123,7 +143,10 @@ public final class ServingConfig {
                     Long.MAX_VALUE)
             .withDefault(Long.toString(32L * MIB));
     static final ConfigKey<Long> PENDING_BYTES_TOTAL = ConfigKey.number(
-                    "broker.pending.bytes.max", "The same for all partitions; -1 for an eighth of the heap's size.", -1, Long.MAX_VALUE)
+                    "broker.pending.bytes.max",
+                    "The same for all partitions; -1 for an eighth of the heap's size.",
+                    -1,
+                    Long.MAX_VALUE)
             .withDefault("-1");
     static final ConfigKey<Long> LAG_BYTES = ConfigKey.number(
                     "broker.replica.lag.bytes.max",
@@ -144,17 +167,26 @@ public final class ServingConfig {
                     "broker.bookie.call.timeout.ms", "The deadline of one call to a bookie.", 50, 600_000)
             .withDefault("2000");
     static final ConfigKey<Integer> READ_BYTES = ConfigKey.integer(
-                    "broker.read.bytes.max", "The most that one read asks a bookie or object storage for.", 64 * 1024, 256 * MIB)
+                    "broker.read.bytes.max",
+                    "The most that one read asks a bookie or object storage for.",
+                    64 * 1024,
+                    256 * MIB)
             .withDefault(Integer.toString(4 * MIB));
     static final ConfigKey<Long> PRODUCER_EXPIRATION_MS = ConfigKey.number(
                     "producer.id.expiration.ms", "For how long an idle producer is remembered.", 1, Long.MAX_VALUE)
             .withDefault("86400000");
 
     static final ConfigKey<Integer> OFFSETS_PARTITIONS = ConfigKey.integer(
-                    "offsets.topic.num.partitions", "Partitions of __consumer_offsets, fixed when it is made.", 1, 10_000)
+                    "offsets.topic.num.partitions",
+                    "Partitions of __consumer_offsets, fixed when it is made.",
+                    1,
+                    10_000)
             .withDefault("50");
     static final ConfigKey<Integer> TRANSACTION_PARTITIONS = ConfigKey.integer(
-                    "transaction.state.log.num.partitions", "Partitions of __transaction_state, fixed when it is made.", 1, 10_000)
+                    "transaction.state.log.num.partitions",
+                    "Partitions of __transaction_state, fixed when it is made.",
+                    1,
+                    10_000)
             .withDefault("50");
     static final ConfigKey<Integer> COORDINATOR_BATCH_BYTES = ConfigKey.integer(
                     "offsets.topic.batch.bytes.max", "The largest batch that a coordinator writes.", 1024, 64 * MIB)
@@ -162,7 +194,10 @@ public final class ServingConfig {
 
     /** Handed to Kafka's coordinators as they are, if they are set: the defaults are Kafka's. */
     private static final List<ConfigKey<?>> FOR_COORDINATORS = List.of(
-            number("group.initial.rebalance.delay.ms", "How long the first join of an empty group waits for others.", 0),
+            number(
+                    "group.initial.rebalance.delay.ms",
+                    "How long the first join of an empty group waits for others.",
+                    0),
             number("group.min.session.timeout.ms", "The shortest session of a classic member.", 1),
             number("group.max.session.timeout.ms", "The longest session of a classic member.", 1),
             number("group.max.size", "Members of a classic group.", 1),
@@ -192,8 +227,8 @@ public final class ServingConfig {
      */
     public ServingConfig(Config config) {
         this.config = config;
-        this.listeners = Listeners.of(
-                config.get(LISTENERS), config.find(ADVERTISED).orElse(List.of()));
+        this.listeners =
+                Listeners.of(config.get(LISTENERS), config.find(ADVERTISED).orElse(List.of()));
     }
 
     /** All keys. */

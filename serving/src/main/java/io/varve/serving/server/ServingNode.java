@@ -133,7 +133,8 @@ public final class ServingNode implements AutoCloseable {
     }
 
     private long leftMs(long deadlineNs) {
-        return Math.max(0, TimeUnit.NANOSECONDS.toMillis(deadlineNs - parts.clock().nanoTime()));
+        return Math.max(
+                0, TimeUnit.NANOSECONDS.toMillis(deadlineNs - parts.clock().nanoTime()));
     }
 
     private void closeInside() {

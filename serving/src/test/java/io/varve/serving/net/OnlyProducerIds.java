@@ -27,10 +27,12 @@ final class OnlyProducerIds {
                                         .setProducerEpoch((short) 0)),
                         "verify",
                         arguments -> CompletableFuture.completedFuture(Map.of(
-                                ((java.util.Collection<?>) arguments[3]).iterator().next(), Errors.NONE))));
+                                ((java.util.Collection<?>) arguments[3])
+                                        .iterator()
+                                        .next(),
+                                Errors.NONE))));
         return answeringEmpty(
-                Coordinators.class,
-                Map.of("groups", arguments -> groups, "transactions", arguments -> transactions));
+                Coordinators.class, Map.of("groups", arguments -> groups, "transactions", arguments -> transactions));
     }
 
     private interface Call {
@@ -38,8 +40,8 @@ final class OnlyProducerIds {
     }
 
     private static <T> T answeringEmpty(Class<T> port, Map<String, Call> calls) {
-        return port.cast(
-                Proxy.newProxyInstance(port.getClassLoader(), new Class<?>[] {port}, (proxy, method, arguments) -> {
+        return port.cast(Proxy.newProxyInstance(
+                port.getClassLoader(), new Class<?>[] {port}, (proxy, method, arguments) -> {
                     Call call = calls.get(method.getName());
                     if (call != null) {
                         return call.on(arguments);

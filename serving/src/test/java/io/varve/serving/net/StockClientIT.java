@@ -95,7 +95,9 @@ final class StockClientIT {
     @Test
     void aMissingTopicIsMadeOnFirstUse() throws Exception {
         try (KafkaProducer<String, String> producer = producer(Map.of())) {
-            assertThat(producer.send(new ProducerRecord<>("auto", "k", "v")).get().offset())
+            assertThat(producer.send(new ProducerRecord<>("auto", "k", "v"))
+                            .get()
+                            .offset())
                     .isZero();
         }
         assertThat(admin.listTopics().names().get()).contains("auto");
@@ -124,8 +126,7 @@ final class StockClientIT {
         admin.incrementalAlterConfigs(Map.of(
                         topic,
                         List.of(
-                                new AlterConfigOp(
-                                        new ConfigEntry("retention.ms", "1234567"), AlterConfigOp.OpType.SET),
+                                new AlterConfigOp(new ConfigEntry("retention.ms", "1234567"), AlterConfigOp.OpType.SET),
                                 new AlterConfigOp(
                                         new ConfigEntry("cleanup.policy", "compact"), AlterConfigOp.OpType.APPEND))))
                 .all()

@@ -46,7 +46,8 @@ public final class RequestParser {
     }
 
     private static ParsedRequest parse(ByteBuf frame, ApiKeys api, short version) {
-        boolean supported = api.isVersionEnabled(version, false);
+        // Kafka's own question counts every version of ApiVersions as enabled.
+        boolean supported = api.isVersionSupported(version) && api.isVersionEnabled(version, false);
         if (!supported && api != ApiKeys.API_VERSIONS) {
             throw new MalformedRequestException(api + " of version " + version + " is not supported.");
         }

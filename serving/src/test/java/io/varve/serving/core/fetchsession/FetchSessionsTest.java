@@ -86,8 +86,8 @@ final class FetchSessionsTest {
     @Test
     void theFinalEpochEndsTheSession() {
         int id = create("c", 0, "a").sessionId();
-        Plan.Serve<String> last = serve(sessions.begin(
-                new Request<>(id, FetchSessions.FINAL_EPOCH, true, all("a"), List.of(), "c"), 0));
+        Plan.Serve<String> last =
+                serve(sessions.begin(new Request<>(id, FetchSessions.FINAL_EPOCH, true, all("a"), List.of(), "c"), 0));
         assertThat(last.sessionId()).isZero();
         assertThat(last.full()).isTrue();
         assertThat(incremental(id, 1, Map.of(), List.of())).isEqualTo(new Plan.Refused<>(Refusal.NOT_FOUND));
