@@ -27,6 +27,12 @@ public record ReplicaInfo(
         long incarnation,
         Health health) {
 
+    /** The same with another health. */
+    ReplicaInfo withHealth(Health other) {
+        return new ReplicaInfo(
+                segment, partition, epoch, startOffset, end, highWatermark, sealedEnd, bytes, incarnation, other);
+    }
+
     /** What is known of a replica. */
     public enum Health {
         /** All is well. */

@@ -1,0 +1,205 @@
+package io.varve.bookie.journal;
+
+import io.varve.base.Invariant;
+import io.varve.bookie.core.JournalFormat;
+import io.varve.bookie.disk.Disk;
+import io.varve.bookie.disk.DiskFile;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ConcurrentSkipListMap;
+
+/**
+ * The journal files of one directory. Those to come are made ahead, of full length and of real zeros, or from files that are not needed any more:
+ * an fsync into a growing or a sparse file must also write the file system's own records, and waits several times as long at its worst.
+ *
+ * <pre>
+ *  free-NNN.journal  ──header of its next number, fsync, rename, fsync──►  NNN.journal  ──all in it is needed no more──►  free-NNN.journal
+ * </pre>
+ *
+ * A file has its final name only when its header is durable, so a file of that name with a bad header is damage, never a crash. The journal's thread takes
+ * the next file; one housekeeping thread makes them and takes them back; any thread reads.
+ */
+public final class JournalFiles {
+
+    /** The directory. */
+    public static final String DIRECTORY = "journal";
+
+    private static final String SUFFIX = ".journal";
+    private static final String FREE = "free-";
+    private static final int ZERO_BYTES = 1024 * 1024;
+
+    private final Disk disk;
+    private final long fileBytes;
+    private final long incarnation;
+    private final ConcurrentSkipListMap<Long, JournalFile> used = new ConcurrentSkipListMap<>();
+    private final ConcurrentLinkedQueue<JournalFile> ready = new ConcurrentLinkedQueue<>();
+    private final List<String> free = new ArrayList<>();
+    private long nextNumber;
+
+    /**
+     * @param lastNumber the highest number that any file of the directory ever had
+     */
+    public JournalFiles(Disk disk, long fileBytes, long incarnation, long lastNumber) {
+        this.disk = disk;
+        this.fileBytes = fileBytes;
+        this.incarnation = incarnation;
+        this.nextNumber = lastNumber + 1;
+    }
+
+    /** The name of a file of that number, below the data directory. */
+    public static String name(long number) {
+        return DIRECTORY + "/" + baseName(number) + SUFFIX;
+    }
+
+    /** The number in a file's name, without its directory, or -1 if it is another kind of file. */
+    public static long numberOf(String fileName) {
+        int digits = fileName.length() - SUFFIX.length();
+        if (digits != 16 || !fileName.endsWith(SUFFIX)) {
+            return -1;
+        }
+        long number = 0;
+        for (int at = 0; at < digits; at++) {
+            int digit = fileName.charAt(at) - '0';
+            if (digit < 0 || digit > 9) {
+                return -1;
+            }
+            number = number * 10 + digit;
+        }
+        return number;
+    }
+
+    /** Whether a file of that name, without its directory, is a free one. */
+    public static boolean isFree(String fileName) {
+        return fileName.startsWith(FREE) && fileName.endsWith(SUFFIX);
+    }
+
+    private static String baseName(long number) {
+        return String.format("%016d", number);
+    }
+
+    /** Knows a file found at the start whose content is needed. */
+    public void addUsed(long number) throws IOException {
+        used.put(number, new JournalFile(number, disk.open(name(number))));
+    }
+
+    /** Knows a file found at the start, free for use; anything it holds counts for nothing. */
+    public void addFree(String fileName) throws IOException {
+        String freeName = fileName;
+        if (!isFree(fileName)) {
+            freeName = FREE + fileName;
+            disk.rename(DIRECTORY + "/" + fileName, DIRECTORY + "/" + freeName);
+        }
+        free.add(DIRECTORY + "/" + freeName);
+    }
+
+    /** The file of that number that holds what may be read, or {@code null}. */
+    public JournalFile get(long number) {
+        return used.get(number);
+    }
+
+    /** The numbers of the files that hold what may be read, the one being written included, in order. */
+    public List<Long> numbers() {
+        return List.copyOf(used.keySet());
+    }
+
+    /** The next file to write to, or {@code null} if none is ready yet. */
+    JournalFile takeReady() {
+        JournalFile next = ready.poll();
+        if (next != null) {
+            used.put(next.number(), next);
+        }
+        return next;
+    }
+
+    /** How many files are ready to be written to. */
+    public int readyCount() {
+        return ready.size();
+    }
+
+    /** How many files are kept for use without having been given a number. */
+    public int freeCount() {
+        return free.size();
+    }
+
+    /** Makes one more file ready. Blocks on the disk, long if it has to be filled with zeros. */
+    public void prepare() throws IOException {
+        long number = nextNumber;
+        String name = name(number);
+        String from;
+        DiskFile file;
+        if (free.isEmpty()) {
+            from = DIRECTORY + "/" + FREE + baseName(number) + SUFFIX;
+            file = disk.create(from);
+            fillWithZeros(file);
+        } else {
+            from = free.remove(free.size() - 1);
+            file = disk.open(from);
+            if (file.size() != fileBytes) {
+                file.truncate(0);
+                fillWithZeros(file);
+            }
+        }
+        ByteBuffer header = JournalFormat.fileHeader(number, fileBytes, incarnation);
+        file.write(header, 0);
+        file.force();
+        disk.rename(from, name);
+        disk.forceDirectory(DIRECTORY);
+        nextNumber = number + 1;
+        ready.add(new JournalFile(number, file));
+    }
+
+    private void fillWithZeros(DiskFile file) throws IOException {
+        ByteBuffer zeros = ByteBuffer.allocateDirect((int) Math.min(ZERO_BYTES, fileBytes));
+        for (long at = 0; at < fileBytes; at += zeros.capacity()) {
+            zeros.clear().limit((int) Math.min(zeros.capacity(), fileBytes - at));
+            file.write(zeros, at);
+        }
+        file.force();
+    }
+
+    /**
+     * Takes back a file whose content is needed no more.
+     *
+     * @param keep whether to keep it for use; else it is deleted
+     * @return whether it was: not while readers pin it
+     */
+    public boolean release(long number, boolean keep) throws IOException {
+        JournalFile file = used.get(number);
+        Invariant.check(file != null, "only a file that is there is released", number);
+        if (!file.retire()) {
+            return false;
+        }
+        used.remove(number);
+        file.close();
+        if (keep) {
+            addFree(baseName(number) + SUFFIX);
+        } else {
+            disk.delete(name(number));
+        }
+        disk.forceDirectory(DIRECTORY);
+        return true;
+    }
+
+    /** Deletes a free file, if there is one, to make room. */
+    public boolean dropFree() throws IOException {
+        if (free.isEmpty()) {
+            return false;
+        }
+        disk.delete(free.remove(free.size() - 1));
+        disk.forceDirectory(DIRECTORY);
+        return true;
+    }
+
+    /** Closes all files. */
+    public void close() throws IOException {
+        for (JournalFile file : used.values()) {
+            file.close();
+        }
+        for (JournalFile file : ready) {
+            file.close();
+        }
+    }
+}

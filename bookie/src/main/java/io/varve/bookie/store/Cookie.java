@@ -1,0 +1,155 @@
+package io.varve.bookie.store;
+
+import io.varve.base.BookieId;
+import io.varve.base.StartupException;
+import io.varve.base.StartupException.Reason;
+import io.varve.bookie.disk.Disk;
+import io.varve.bookie.disk.DiskFile;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
+import java.util.zip.CRC32C;
+
+/**
+ * What makes a directory this bookie's (I-13): a small text file that a person can read.
+ *
+ * <pre>
+ *  varve-bookie-directory 1
+ *  cluster=…
+ *  bookie=3
+ *  incarnation=0123456789abcdef
+ *  siblings=0123456789abcdef,…
+ *  crc32c=01234567
+ * </pre>
+ *
+ * The incarnation is random, and never 0. The siblings are the incarnations of all directories that this bookie ever had: that is how the ones that are left
+ * know that one was lost, and that this bookie can't vouch any more for what it doesn't find (I-5).
+ *
+ * @param siblings this directory's own incarnation included, in order
+ */
+record Cookie(String clusterId, BookieId bookie, long incarnation, List<Long> siblings) {
+
+    static final String NAME = "COOKIE";
+
+    private static final String NEW_NAME = "COOKIE.new";
+    private static final String TITLE = "varve-bookie-directory ";
+    private static final String FORMAT = "1";
+
+    Cookie {
+        siblings = List.copyOf(new TreeSet<>(siblings));
+    }
+
+    /** The same with more siblings. */
+    Cookie withSiblings(Iterable<Long> more) {
+        List<Long> all = new ArrayList<>(siblings);
+        more.forEach(all::add);
+        return new Cookie(clusterId, bookie, incarnation, all);
+    }
+
+    /**
+     * Reads a directory's cookie, or nothing ({@code null}) if the directory is empty.
+     *
+     * @throws StartupException DIRECTORY_FOREIGN if it isn't this bookie's, or nobody can tell
+     */
+    static Cookie read(Disk disk, String clusterId, BookieId bookie) throws IOException {
+        if (!disk.exists(NAME)) {
+            for (String file : disk.list("")) {
+                if (!file.equals("LOCK") && !file.equals(NEW_NAME)) {
+                    throw foreign(disk, "it holds files (" + file + ") but no cookie. Name an empty directory");
+                }
+            }
+            return null;
+        }
+        Cookie cookie = parse(disk, readText(disk));
+        if (!cookie.clusterId.equals(clusterId)) {
+            throw foreign(disk, "it belongs to cluster " + cookie.clusterId + ", not " + clusterId);
+        }
+        if (!cookie.bookie.equals(bookie)) {
+            throw foreign(disk, "it belongs to bookie " + cookie.bookie + ", not " + bookie);
+        }
+        return cookie;
+    }
+
+    /** Writes the cookie in place of the one there is: at any moment one of them is whole. */
+    void write(Disk disk) throws IOException {
+        StringBuilder text = new StringBuilder(TITLE).append(FORMAT).append('\n');
+        text.append("cluster=").append(clusterId).append('\n');
+        text.append("bookie=").append(bookie).append('\n');
+        text.append("incarnation=").append(hex(incarnation)).append('\n');
+        text.append("siblings=")
+                .append(String.join(",", siblings.stream().map(Cookie::hex).toList()))
+                .append('\n');
+        String signed = text.toString();
+        byte[] bytes =
+                (signed + "crc32c=" + String.format("%08x", checksum(signed)) + "\n").getBytes(StandardCharsets.UTF_8);
+        try (DiskFile file = disk.create(NEW_NAME)) {
+            file.write(ByteBuffer.wrap(bytes), 0);
+            file.force();
+        }
+        disk.rename(NEW_NAME, NAME);
+        disk.forceDirectory("");
+    }
+
+    private static String readText(Disk disk) throws IOException {
+        try (DiskFile file = disk.open(NAME)) {
+            ByteBuffer bytes = ByteBuffer.allocate((int) Math.min(file.size(), 64 * 1024));
+            file.read(bytes, 0);
+            return new String(bytes.array(), 0, bytes.position(), StandardCharsets.UTF_8);
+        }
+    }
+
+    private static Cookie parse(Disk disk, String text) {
+        if (!text.startsWith(TITLE)) {
+            throw foreign(disk, "its cookie is not one of Varve's");
+        }
+        String version = text.substring(TITLE.length(), Math.max(TITLE.length(), text.indexOf('\n')));
+        if (!version.equals(FORMAT)) {
+            throw foreign(disk, "its format is version " + version + ", this release reads " + FORMAT);
+        }
+        int signedEnd = text.lastIndexOf("crc32c=");
+        Map<String, String> values = new LinkedHashMap<>();
+        for (String line : text.split("\n")) {
+            int equals = line.indexOf('=');
+            if (equals > 0) {
+                values.put(line.substring(0, equals), line.substring(equals + 1));
+            }
+        }
+        try {
+            if (signedEnd < 0
+                    || Integer.parseUnsignedInt(values.get("crc32c"), 16) != checksum(text.substring(0, signedEnd))) {
+                throw foreign(disk, "its cookie is damaged (checksum)");
+            }
+            List<Long> siblings = new ArrayList<>();
+            for (String sibling : values.get("siblings").split(",")) {
+                siblings.add(Long.parseUnsignedLong(sibling, 16));
+            }
+            return new Cookie(
+                    values.get("cluster"),
+                    new BookieId(Integer.parseInt(values.get("bookie"))),
+                    Long.parseUnsignedLong(values.get("incarnation"), 16),
+                    siblings);
+        } catch (IllegalArgumentException | NullPointerException unreadable) {
+            throw foreign(disk, "its cookie can't be read");
+        }
+    }
+
+    private static StartupException foreign(Disk disk, String why) {
+        return new StartupException(
+                Reason.DIRECTORY_FOREIGN, "The data directory " + disk.name() + " is not usable here: " + why + ".");
+    }
+
+    private static int checksum(String text) {
+        CRC32C crc = new CRC32C();
+        crc.update(text.getBytes(StandardCharsets.UTF_8));
+        return (int) crc.getValue();
+    }
+
+    private static String hex(long value) {
+        return String.format("%016x", value);
+    }
+}

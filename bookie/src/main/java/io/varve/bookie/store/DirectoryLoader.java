@@ -1,0 +1,443 @@
+package io.varve.bookie.store;
+
+import io.varve.base.SegmentId;
+import io.varve.base.StartupException;
+import io.varve.base.StartupException.Reason;
+import io.varve.bookie.core.JournalFormat;
+import io.varve.bookie.core.RecordType;
+import io.varve.bookie.core.SegmentReplica;
+import io.varve.bookie.disk.Disk;
+import io.varve.bookie.disk.DiskFile;
+import io.varve.bookie.journal.JournalFiles;
+import io.varve.bookie.journal.JournalScanner;
+import io.varve.protocol.storage.EntryFormat;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Brings a directory back: the newest snapshot, the indexes of the journal files that it covers, and then the records of the files after it, one by one. Used
+ * once, by one thread, before the directory serves.
+ */
+final class DirectoryLoader implements JournalScanner.Visitor {
+
+    private static final Logger LOG = LoggerFactory.getLogger(DirectoryLoader.class);
+
+    private final DirectoryStore directory;
+    private final Disk disk;
+    private final SortedMap<SegmentId, Replica> replicas = new TreeMap<>();
+    private final List<Long> scanned = new ArrayList<>();
+    private final List<Long> covered = new ArrayList<>();
+    private final List<String> free = new ArrayList<>();
+    /** Whose checkpoints moved since the snapshot. */
+    private final Set<Replica> settledAnew = new LinkedHashSet<>();
+
+    private long maxNumber;
+    private long nextSequence;
+    private boolean damaged;
+    private JournalScanner.FileEnd lastEnd;
+
+    DirectoryLoader(DirectoryStore directory, Disk disk) {
+        this.directory = directory;
+        this.disk = disk;
+    }
+
+    /** What was found. */
+    SortedMap<SegmentId, Replica> replicas() {
+        return replicas;
+    }
+
+    /** The files that were scanned and hold something, in order. */
+    List<Long> scanned() {
+        return scanned;
+    }
+
+    /** The files that the snapshot covers. */
+    List<Long> covered() {
+        return covered;
+    }
+
+    /** Files that hold nothing that counts, by name. */
+    List<String> free() {
+        return free;
+    }
+
+    /** The highest number a file ever had. */
+    long maxNumber() {
+        return maxNumber;
+    }
+
+    /** Of the next record. */
+    long nextSequence() {
+        return nextSequence;
+    }
+
+    /** Whether records that were durable are missing, nobody knows whose. */
+    boolean isDamaged() {
+        return damaged;
+    }
+
+    void load() throws IOException {
+        Snapshot snapshot = Snapshot.readNewest(disk, directory.incarnation());
+        if (snapshot == null) {
+            throw new StartupException(
+                    Reason.DISK,
+                    "The data directory " + disk.name()
+                            + " has a cookie but no readable snapshot: what it held is lost. Empty it to start it anew.");
+        }
+        applySnapshot(snapshot);
+        List<Long> toScan = new ArrayList<>();
+        maxNumber = snapshot.fileNumber();
+        for (String name : disk.list(JournalFiles.DIRECTORY)) {
+            long number = JournalFiles.numberOf(name);
+            if (number > 0) {
+                (number <= snapshot.fileNumber() ? covered : toScan).add(number);
+                maxNumber = Math.max(maxNumber, number);
+            } else if (JournalFiles.isFree(name)) {
+                free.add(name);
+            }
+        }
+        for (long number : covered) {
+            loadIndex(number);
+        }
+        scan(snapshot, toScan);
+        repointCheckpoints();
+        checkWhole();
+        deleteOrphans();
+    }
+
+    private void repointCheckpoints() throws IOException {
+        for (Replica replica : settledAnew) {
+            try {
+                replica.acceptedCheckpoints = CheckpointFile.repoint(
+                        replica.acceptedCheckpoints,
+                        CheckpointFile.read(disk, replica.id()).keySet());
+                replica.checkpoints = replica.acceptedCheckpoints;
+            } catch (IOException unreadable) {
+                LOG.warn("checkpoints=unreadable segment={} why=\"{}\"", replica.id(), unreadable.toString());
+            }
+        }
+    }
+
+    /** Files of segments that are not, or no longer, here. An import that has not come to its end is left for the next one. */
+    private void deleteOrphans() throws IOException {
+        if (damaged) {
+            return;
+        }
+        for (String name : disk.list(SegmentFiles.DIRECTORY)) {
+            long segment = SegmentFiles.segmentOf(name);
+            if (segment > 0 && !name.endsWith(".import") && !replicas.containsKey(new SegmentId(segment))) {
+                disk.delete(SegmentFiles.DIRECTORY + "/" + name);
+            }
+        }
+    }
+
+    private void applySnapshot(Snapshot snapshot) {
+        for (Snapshot.FenceState fence : snapshot.fences()) {
+            directory.shared.fence(fence.partition()).raise(fence.epoch());
+        }
+        for (Snapshot.ReplicaState saved : snapshot.replicas()) {
+            Replica replica = new Replica(
+                    new SegmentReplica(
+                            saved.segment(),
+                            directory.shared.fence(saved.partition()),
+                            saved.epoch(),
+                            saved.startOffset(),
+                            saved.end(),
+                            saved.highWatermark(),
+                            saved.sealedEnd(),
+                            saved.sealEpoch()),
+                    directory,
+                    Replica.Phase.LIVE);
+            replica.settle(saved.settled());
+            replica.health = saved.health();
+            replica.bytes = saved.bytes();
+            replica.checkpoints = saved.checkpoints();
+            replica.acceptedCheckpoints = saved.checkpoints();
+            replicas.put(saved.segment(), replica);
+        }
+        nextSequence = snapshot.nextSequence();
+    }
+
+    private void loadIndex(long number) throws IOException {
+        boolean read = JournalIndexFile.read(
+                disk,
+                directory.incarnation(),
+                number,
+                (segment, position, first, end, bytes) -> addToIndex(segment, number, position, first, end, bytes));
+        if (!read) {
+            LOG.warn("journal_index=missing directory={} file={} action=read_journal", disk.name(), number);
+            try (DiskFile file = disk.open(JournalFiles.name(number))) {
+                new JournalScanner(directory.incarnation(), -1)
+                        .scan(source(number, file), List.of(), new EntriesOnly());
+            }
+        }
+    }
+
+    private void addToIndex(SegmentId segment, long file, long position, long first, long end, int bytes) {
+        Replica replica = replicas.get(segment);
+        if (replica != null
+                && end > replica.settled.end()
+                && end <= replica.state.acceptedEnd()
+                && !replica.index.add(file, position, first, end, bytes)) {
+            lose(replica, "its entries in the journal do not adjoin");
+        }
+    }
+
+    private void scan(Snapshot snapshot, List<Long> toScan) throws IOException {
+        JournalScanner scanner = new JournalScanner(directory.incarnation(), nextSequence);
+        List<JournalScanner.Source> sources = new ArrayList<>();
+        try {
+            for (long number : toScan) {
+                sources.add(source(number, disk.open(JournalFiles.name(number))));
+            }
+            checkHeaders(snapshot, sources);
+            boolean ended = false;
+            for (int at = 0; at < sources.size(); at++) {
+                JournalScanner.Source file = sources.get(at);
+                List<JournalScanner.Source> later = sources.subList(at + 1, sources.size());
+                JournalScanner.FileEnd end = scanner.scan(file, later, this);
+                if (end.records() == 0) {
+                    free.add(JournalFiles.name(file.number()).substring(JournalFiles.DIRECTORY.length() + 1));
+                    continue;
+                }
+                damaged |= ended;
+                ended = end.how() != io.varve.bookie.core.JournalRecovery.Decision.END_OF_FILE;
+                scanned.add(file.number());
+                lastEnd = end;
+                makeDurableAgain(file, end);
+                LOG.info(
+                        "journal=recovered directory={} file={} records={} end={} how={}",
+                        disk.name(),
+                        end.number(),
+                        end.records(),
+                        end.end(),
+                        end.how());
+            }
+            nextSequence = scanner.nextSequence();
+        } finally {
+            for (JournalScanner.Source opened : sources) {
+                opened.file().close();
+            }
+        }
+    }
+
+    private void checkHeaders(Snapshot snapshot, List<JournalScanner.Source> sources) throws IOException {
+        ByteBuffer header = ByteBuffer.allocateDirect(JournalFormat.BLOCK_BYTES);
+        long expected = snapshot.fileNumber() + 1;
+        for (JournalScanner.Source source : sources) {
+            header.clear();
+            source.file().read(header, 0);
+            header.flip();
+            if (source.number() != expected
+                    || !JournalFormat.isFileHeader(header, source.number(), source.bytes(), directory.incarnation())) {
+                LOG.error(
+                        "journal=damaged directory={} file={} expected={} why=missing_file_or_header",
+                        disk.name(),
+                        source.number(),
+                        expected);
+                damaged = true;
+            }
+            expected = source.number() + 1;
+        }
+    }
+
+    /**
+     * What was found may only be in the page cache, if the process died between write and fsync, or after an fsync that failed: the last group is written
+     * again, so that it is dirty, and everything is fsynced, before anybody is told of it.
+     */
+    private static void makeDurableAgain(JournalScanner.Source file, JournalScanner.FileEnd end) throws IOException {
+        long at = end.lastGroupStart();
+        ByteBuffer bytes = ByteBuffer.allocateDirect(1024 * 1024);
+        while (at < end.end()) {
+            bytes.clear().limit((int) Math.min(bytes.capacity(), end.end() - at));
+            file.file().read(bytes, at);
+            bytes.flip();
+            int length = bytes.remaining();
+            if (length == 0) {
+                break;
+            }
+            file.file().write(bytes, at);
+            at += length;
+        }
+        file.file().force();
+    }
+
+    private static JournalScanner.Source source(long number, DiskFile file) throws IOException {
+        return new JournalScanner.Source(number, file, file.size());
+    }
+
+    @Override
+    public void onRecord(RecordType type, ByteBuffer record, int at, long file, long position) {
+        int fixed = JournalFormat.fixedAt(at);
+        switch (type) {
+            case ENTRY -> onEntry(record, at, file, position);
+            case CREATE -> onCreate(record, fixed);
+            case FENCE ->
+                directory.shared.fence(Records.partition(record, fixed)).raise(record.getInt(fixed + 20));
+            case SEAL -> {
+                Replica replica = replicas.get(Records.segment(record, fixed));
+                if (replica != null) {
+                    replica.state.seal(record.getInt(fixed + 16), record.getLong(fixed + 8));
+                }
+            }
+            case DELETE -> replicas.remove(Records.segment(record, fixed));
+            case CHECKPOINT -> {
+                Replica replica = replicas.get(Records.segment(record, fixed));
+                if (replica != null) {
+                    CheckpointRef ref = new CheckpointRef(
+                            record.getLong(fixed + 8),
+                            file,
+                            position,
+                            JournalFormat.length(record, at) - type.fixedBytes());
+                    replica.addCheckpoint(ref);
+                    replica.onCheckpointDurable(ref);
+                }
+            }
+            case SETTLED -> {
+                Replica replica = replicas.get(Records.segment(record, fixed));
+                if (replica != null) {
+                    replica.settle(new Replica.Settled(record.getLong(fixed + 8), record.getLong(fixed + 16)));
+                    replica.index.dropBelow(replica.settled.end());
+                    settledAnew.add(replica);
+                }
+            }
+            case QUARANTINE -> {
+                Replica replica = replicas.get(Records.segment(record, fixed));
+                if (replica != null) {
+                    replica.health = ReplicaInfo.Health.QUARANTINED;
+                }
+            }
+            case IMPORT -> onImport(record, fixed);
+            case MARK -> {}
+        }
+    }
+
+    private void onCreate(ByteBuffer record, int fixed) {
+        SegmentId segment = Records.segment(record, fixed);
+        replicas.putIfAbsent(
+                segment,
+                new Replica(
+                        new SegmentReplica(
+                                segment,
+                                directory.shared.fence(Records.partition(record, fixed + 8)),
+                                record.getInt(fixed + 28),
+                                record.getLong(fixed + 32)),
+                        directory,
+                        Replica.Phase.LIVE));
+    }
+
+    private void onImport(ByteBuffer record, int fixed) {
+        SegmentId segment = Records.segment(record, fixed);
+        long end = record.getLong(fixed + 40);
+        Replica replica = new Replica(
+                new SegmentReplica(
+                        segment,
+                        directory.shared.fence(Records.partition(record, fixed + 8)),
+                        record.getInt(fixed + 28),
+                        record.getLong(fixed + 32),
+                        end,
+                        end,
+                        end,
+                        Integer.MAX_VALUE),
+                directory,
+                Replica.Phase.LIVE);
+        replica.bytes = record.getLong(fixed + 48);
+        replica.settle(new Replica.Settled(end, replica.bytes));
+        replicas.put(segment, replica);
+    }
+
+    private void onEntry(ByteBuffer record, int at, long file, long position) {
+        Replica replica = replicas.get(Records.segment(record, JournalFormat.fixedAt(at)));
+        if (replica == null) {
+            // Deleted later on would be here still; so its creation is among what is missing.
+            damaged = true;
+            return;
+        }
+        int entry = at + JournalFormat.ENTRY_AT;
+        long first = EntryFormat.firstOffset(record, entry);
+        long end = EntryFormat.lastOffset(record, entry) + 1;
+        int bytes = EntryFormat.HEADER_BYTES + EntryFormat.payloadLength(record, entry);
+        if (first != replica.state.acceptedEnd() || !replica.index.add(file, position, first, end, bytes)) {
+            lose(replica, "an entry is missing before offset " + first);
+            return;
+        }
+        replica.state.accept(first, end - 1, record.getLong(JournalFormat.fixedAt(at) + 8));
+        replica.state.onDurable(end);
+        replica.bytes += bytes;
+    }
+
+    @Override
+    public void onSegmentDamaged(RecordType type, ByteBuffer record, int at, long file, long position) {
+        if (type == RecordType.ENTRY) {
+            Replica replica = replicas.get(Records.segment(record, JournalFormat.fixedAt(at)));
+            if (replica != null) {
+                lose(replica, "an entry in journal file " + file + " is damaged at " + position);
+            }
+        }
+    }
+
+    @Override
+    public void onJournalDamaged(long file, long position) {
+        LOG.error("journal=damaged directory={} file={} position={}", disk.name(), file, position);
+        damaged = true;
+    }
+
+    private void lose(Replica replica, String why) {
+        if (replica.isIntact()) {
+            replica.health = ReplicaInfo.Health.LOST;
+            LOG.error("replica=lost segment={} directory={} why=\"{}\"", replica.id(), disk.name(), why);
+            directory.onDamageFound(replica, why);
+        }
+    }
+
+    private void checkWhole() throws IOException {
+        for (Replica replica : replicas.values()) {
+            SegmentReplica state = replica.state;
+            boolean covered = replica.settled.end() == state.acceptedEnd()
+                    || (replica.index.firstOffset() <= replica.settled.end()
+                            && replica.index.endOffset() == state.acceptedEnd());
+            if (replica.settled.bytes() > 0 && !disk.exists(SegmentFiles.data(replica.id()))) {
+                lose(replica, "its settled file is missing");
+            } else if (!covered) {
+                lose(replica, "a journal file with its entries is missing");
+            } else if (damaged && state.sealedEnd() != state.acceptedEnd()) {
+                lose(replica, "the journal lost records, which may have been this segment's");
+            }
+        }
+    }
+
+    /** For files whose control records the snapshot has. */
+    private final class EntriesOnly implements JournalScanner.Visitor {
+        @Override
+        public void onRecord(RecordType type, ByteBuffer record, int at, long file, long position) {
+            if (type == RecordType.ENTRY) {
+                int entry = at + JournalFormat.ENTRY_AT;
+                addToIndex(
+                        Records.segment(record, JournalFormat.fixedAt(at)),
+                        file,
+                        position,
+                        EntryFormat.firstOffset(record, entry),
+                        EntryFormat.lastOffset(record, entry) + 1,
+                        EntryFormat.HEADER_BYTES + EntryFormat.payloadLength(record, entry));
+            }
+        }
+
+        @Override
+        public void onSegmentDamaged(RecordType type, ByteBuffer record, int at, long file, long position) {
+            DirectoryLoader.this.onSegmentDamaged(type, record, at, file, position);
+        }
+
+        @Override
+        public void onJournalDamaged(long file, long position) {
+            LOG.warn("journal_file=damaged directory={} file={} position={}", disk.name(), file, position);
+        }
+    }
+}

@@ -1,0 +1,495 @@
+package io.varve.bookie.store;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.Unpooled;
+import io.varve.base.Clock;
+import io.varve.base.FaultHandler;
+import io.varve.base.PartitionId;
+import io.varve.base.Randomness;
+import io.varve.base.SegmentId;
+import io.varve.base.StartupException;
+import io.varve.base.StartupException.Reason;
+import io.varve.bookie.client.BookieClient.CheckpointReply;
+import io.varve.bookie.client.BookieClient.FenceReply;
+import io.varve.bookie.client.BookieClient.FenceRequest;
+import io.varve.bookie.client.BookieClient.ReadPriority;
+import io.varve.bookie.client.BookieClient.ReadReply;
+import io.varve.bookie.client.BookieStatus;
+import io.varve.bookie.core.SegmentReplica;
+import io.varve.bookie.disk.Disk;
+import io.varve.bookie.disk.FileDisk;
+import io.varve.metadata.model.SegmentDescriptor;
+import io.varve.protocol.storage.EntryFormat;
+import io.varve.tiering.api.SealedSegmentSource;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The store on this machine's disks: routes what is asked to the directory that holds the segment, and runs the directories' threads: per directory one for the
+ * journal's order, one that writes and fsyncs, one for housekeeping; and for all of them two for reads near the tail and two for the rest.
+ */
+public final class LocalSegmentStore implements SegmentStore {
+
+    private static final Logger LOG = LoggerFactory.getLogger(LocalSegmentStore.class);
+
+    /** Fence requests that go into the journal as one. */
+    private static final int FENCES_PER_OP = 1024;
+
+    private static final int READ_THREADS = 2;
+
+    private final SharedState shared;
+    private final List<DirectoryRunner> directories;
+    private final ReadLane tailReads;
+    private final ReadLane catchUpReads;
+    private final SegmentReader reader = new SegmentReader(ByteBufAllocator.DEFAULT);
+    private volatile boolean readOnly;
+
+    private LocalSegmentStore(SharedState shared, List<DirectoryRunner> directories) {
+        this.shared = shared;
+        this.directories = directories;
+        this.tailReads = new ReadLane("read-tail", READ_THREADS, shared.options.tailReadBytesMax());
+        this.catchUpReads = new ReadLane("read-catch-up", READ_THREADS, shared.options.catchUpReadBytesMax());
+        this.readOnly = noneIsWritable();
+    }
+
+    /**
+     * Opens the store: checks the cookies, locks the directories, recovers what they hold, and starts to serve.
+     *
+     * @param randomness for the incarnations of directories that are new
+     * @throws StartupException DIRECTORY_LOCKED, DIRECTORY_FOREIGN or DISK, with one line that says what is wrong where
+     */
+    public static LocalSegmentStore open(
+            StoreOptions options,
+            Clock clock,
+            Randomness randomness,
+            FaultHandler faults,
+            StoreListener listener,
+            MeterRegistry registry) {
+        List<Disk> disks = new ArrayList<>();
+        try {
+            for (Path path : options.directories()) {
+                disks.add(FileDisk.open(path));
+            }
+            return open(options, disks, clock, randomness, faults, listener, registry);
+        } catch (IOException | RuntimeException trouble) {
+            for (Disk disk : disks) {
+                closeQuietly(disk, trouble);
+            }
+            throw trouble instanceof StartupException startup
+                    ? startup
+                    : new StartupException(
+                            Reason.DISK, "The data directories can't be opened: " + trouble + ".", trouble);
+        }
+    }
+
+    static LocalSegmentStore open(
+            StoreOptions options,
+            List<Disk> disks,
+            Clock clock,
+            Randomness randomness,
+            FaultHandler faults,
+            StoreListener listener,
+            MeterRegistry registry)
+            throws IOException {
+        long startNs = clock.nanoTime();
+        SharedState shared = new SharedState(options, clock, faults, listener, new StoreMetrics(registry));
+        List<DirectoryStore> stores = new ArrayList<>();
+        for (Cookies.Found found : Cookies.check(disks, options.clusterId(), options.bookieId(), randomness)) {
+            stores.add(new DirectoryStore(shared, found.disk(), found.cookie()));
+            if (!found.lost().isEmpty()) {
+                shared.onSomethingLost();
+            }
+        }
+        for (DirectoryStore store : stores) {
+            store.load();
+        }
+        List<DirectoryRunner> runners = new ArrayList<>();
+        for (DirectoryStore store : stores) {
+            runners.add(new DirectoryRunner(store, faults));
+        }
+        LocalSegmentStore opened = new LocalSegmentStore(shared, List.copyOf(runners));
+        shared.whenDirectoryStateChanges(opened::onDirectoryState);
+        LOG.info(
+                "store=open bookie={} directories={} replicas={} took_ms={}",
+                options.bookieId(),
+                disks.size(),
+                shared.replicas.size(),
+                (clock.nanoTime() - startNs) / 1_000_000);
+        return opened;
+    }
+
+    private static void closeQuietly(Disk disk, Exception trouble) {
+        try {
+            disk.close();
+        } catch (IOException more) {
+            trouble.addSuppressed(more);
+        }
+    }
+
+    @Override
+    public void createSegment(
+            PartitionId partition,
+            SegmentId segment,
+            int epoch,
+            long startOffset,
+            long incarnation,
+            CreateCallback callback) {
+        if (startOffset < 0 || epoch < 0) {
+            callback.onCreated(BookieStatus.INVALID, -1, 0);
+            return;
+        }
+        Replica replica = shared.replicas.get(segment);
+        if (replica == null) {
+            if (incarnation != 0 && !shared.isVouchedFor(incarnation)) {
+                callback.onCreated(BookieStatus.UNKNOWN, -1, 0);
+                return;
+            }
+            DirectoryStore directory = chooseDirectory(incarnation);
+            if (directory == null) {
+                callback.onCreated(BookieStatus.READ_ONLY, -1, 0);
+                return;
+            }
+            replica = shared.replicas.computeIfAbsent(
+                    segment,
+                    id -> new Replica(
+                            new SegmentReplica(id, shared.fence(partition), epoch, startOffset),
+                            directory,
+                            Replica.Phase.PENDING));
+        }
+        if ((incarnation != 0 && replica.directory.incarnation() != incarnation)
+                || replica.directory.isOutOfService()) {
+            callback.onCreated(BookieStatus.UNKNOWN, -1, 0);
+            return;
+        }
+        replica.directory.submit(new CreateOp(replica, partition, epoch, startOffset, callback));
+    }
+
+    /** The directory asked for, or the one with the most room per replica. */
+    private DirectoryStore chooseDirectory(long incarnation) {
+        DirectoryStore best = null;
+        for (DirectoryRunner runner : directories) {
+            DirectoryStore store = runner.store();
+            if (incarnation != 0
+                    ? store.incarnation() == incarnation
+                    : !store.isFull() && (best == null || hasMoreRoom(store, best))) {
+                best = store;
+            }
+        }
+        return best;
+    }
+
+    private static boolean hasMoreRoom(DirectoryStore one, DirectoryStore other) {
+        return one.freeBytes() / (one.replicas().size() + 1)
+                > other.freeBytes() / (other.replicas().size() + 1);
+    }
+
+    @Override
+    public void append(
+            SegmentId segment,
+            int epoch,
+            long firstOffset,
+            long lastOffset,
+            int crc,
+            ByteBuf payload,
+            long highWatermark,
+            AppendCallback callback) {
+        Replica replica = shared.replicas.get(segment);
+        if (replica == null || replica.directory.isOutOfService()) {
+            payload.release();
+            callback.onAppended(absence(segment), -1);
+            return;
+        }
+        DirectoryStore directory = replica.directory;
+        BookieStatus refused = null;
+        if (payload.readableBytes() > shared.options.entryBytesMax()) {
+            refused = BookieStatus.TOO_LARGE;
+        } else if (!EntryFormat.isPlausible(firstOffset, lastOffset, payload.readableBytes())) {
+            refused = BookieStatus.INVALID;
+        } else if (EntryChecks.checksum(firstOffset, lastOffset, payload) != crc) {
+            refused = BookieStatus.BAD_CHECKSUM;
+        } else if (directory.isOverloaded()) {
+            refused = BookieStatus.OVERLOADED;
+        }
+        directory.submit(new AppendOp(
+                replica,
+                epoch,
+                firstOffset,
+                lastOffset,
+                crc,
+                payload,
+                highWatermark,
+                callback,
+                refused,
+                shared.clock.nanoTime()));
+    }
+
+    private BookieStatus absence(SegmentId segment) {
+        return shared.vouchesForAbsence(segment, 0) ? BookieStatus.NO_SUCH_SEGMENT : BookieStatus.UNKNOWN;
+    }
+
+    @Override
+    public void checkpoint(SegmentId segment, int epoch, long offset, ByteBuf state) {
+        Replica replica = shared.replicas.get(segment);
+        if (replica == null
+                || replica.directory.isOutOfService()
+                || replica.directory.isOverloaded()
+                || state.readableBytes() > shared.options.entryBytesMax()) {
+            state.release();
+            return;
+        }
+        replica.directory.submit(new CheckpointOp(replica, epoch, offset, state));
+    }
+
+    @Override
+    public CompletableFuture<List<FenceReply>> fence(List<FenceRequest> requests) {
+        if (requests.size() <= FENCES_PER_OP) {
+            return fenceTogether(requests);
+        }
+        CompletableFuture<List<FenceReply>> first = fenceTogether(requests.subList(0, FENCES_PER_OP));
+        CompletableFuture<List<FenceReply>> rest = fence(requests.subList(FENCES_PER_OP, requests.size()));
+        return first.thenCombine(rest, (some, more) -> {
+            List<FenceReply> all = new ArrayList<>(some);
+            all.addAll(more);
+            return all;
+        });
+    }
+
+    private CompletableFuture<List<FenceReply>> fenceTogether(List<FenceRequest> requests) {
+        List<FenceRequest> copy = List.copyOf(requests);
+        List<DirectoryStore> inService = new ArrayList<>();
+        for (DirectoryRunner runner : directories) {
+            if (!runner.store().isOutOfService()) {
+                inService.add(runner.store());
+            }
+        }
+        FenceRound round = new FenceRound(shared, copy, inService.size());
+        for (DirectoryStore store : inService) {
+            store.submit(new FenceOp(store, copy, round));
+        }
+        if (inService.isEmpty()) {
+            round.completeWithoutDirectories();
+        }
+        return round.answer();
+    }
+
+    @Override
+    public CompletableFuture<BookieStatus> seal(SegmentId segment, int epoch, long endOffset) {
+        Replica replica = shared.replicas.get(segment);
+        if (replica == null || replica.directory.isOutOfService()) {
+            return CompletableFuture.completedFuture(absence(segment));
+        }
+        return submit(new SealOp(replica, epoch, endOffset));
+    }
+
+    @Override
+    public CompletableFuture<BookieStatus> delete(SegmentId segment, long incarnation) {
+        Replica replica = shared.replicas.get(segment);
+        if (replica == null || (incarnation != 0 && replica.directory.incarnation() != incarnation)) {
+            return CompletableFuture.completedFuture(BookieStatus.OK);
+        }
+        return submit(new DeleteOp(replica));
+    }
+
+    private static CompletableFuture<BookieStatus> submit(ReplicaOp op) {
+        op.replica.directory.submit(op);
+        return op.answer;
+    }
+
+    @Override
+    public CompletableFuture<ReadReply> read(SegmentId segment, long fromOffset, int maxBytes, ReadPriority priority) {
+        Replica replica = shared.replicas.get(segment);
+        if (replica == null || !replica.isLive()) {
+            return CompletableFuture.completedFuture(new ReadReply(absence(segment), Unpooled.EMPTY_BUFFER, -1, -1));
+        }
+        long end = replica.state.durableEnd();
+        if (fromOffset >= end) {
+            return CompletableFuture.completedFuture(SegmentReader.beyondEnd(replica, end));
+        }
+        ReadLane lane = priority == ReadPriority.CATCH_UP ? catchUpReads : tailReads;
+        int charge = Math.max(1, maxBytes);
+        CompletableFuture<ReadReply> answer = new CompletableFuture<>();
+        boolean taken = lane.submit(charge, () -> answerRead(lane, charge, replica, fromOffset, maxBytes, answer));
+        if (!taken) {
+            answer.complete(SegmentReader.empty(BookieStatus.OVERLOADED, replica));
+        }
+        return answer;
+    }
+
+    private void answerRead(
+            ReadLane lane,
+            int charge,
+            Replica replica,
+            long fromOffset,
+            int maxBytes,
+            CompletableFuture<ReadReply> answer) {
+        ReadReply reply;
+        try {
+            reply = reader.read(replica, fromOffset, maxBytes);
+        } catch (Throwable fault) {
+            lane.release(charge);
+            shared.faults.onFault("read", fault);
+            return;
+        }
+        if (reply.status() != BookieStatus.OK) {
+            lane.release(charge);
+            answer.complete(reply);
+            return;
+        }
+        ByteBuf charged = lane.charged(reply.entries(), charge);
+        answer.complete(new ReadReply(reply.status(), charged, reply.end(), reply.highWatermark()));
+    }
+
+    @Override
+    public CompletableFuture<CheckpointReply> readCheckpoint(SegmentId segment, long atMostOffset) {
+        Replica replica = shared.replicas.get(segment);
+        if (replica == null || !replica.isLive()) {
+            return CompletableFuture.completedFuture(new CheckpointReply(absence(segment), -1, Unpooled.EMPTY_BUFFER));
+        }
+        CompletableFuture<CheckpointReply> answer = new CompletableFuture<>();
+        boolean taken = tailReads.submit(1, () -> {
+            try {
+                answer.complete(reader.readCheckpoint(replica, atMostOffset));
+            } catch (Throwable fault) {
+                shared.faults.onFault("read", fault);
+            } finally {
+                tailReads.release(1);
+            }
+        });
+        if (!taken) {
+            answer.complete(new CheckpointReply(BookieStatus.OVERLOADED, -1, Unpooled.EMPTY_BUFFER));
+        }
+        return answer;
+    }
+
+    @Override
+    public FenceReply describe(SegmentId segment, long incarnation) {
+        Replica replica = shared.replicas.get(segment);
+        FenceReply here = replica == null
+                ? null
+                : replica.directory.describeHere(segment, incarnation, replica.state.fence(), false);
+        if (here != null) {
+            return here;
+        }
+        BookieStatus status =
+                shared.vouchesForAbsence(segment, incarnation) ? BookieStatus.NO_SUCH_SEGMENT : BookieStatus.UNKNOWN;
+        return new FenceReply(status, -1, -1, 0, false, 0);
+    }
+
+    @Override
+    public SealedSegmentSource openSealed(SegmentDescriptor segment) throws IOException {
+        Replica replica = shared.replicas.get(segment.id());
+        if (replica == null
+                || !replica.isLive()
+                || replica.state.startOffset() != segment.startOffset()
+                || replica.state.durableEnd() < segment.endOffset()) {
+            throw new IOException("segment " + segment.id() + " is not here whole");
+        }
+        return new ReplicaSource(segment, replica, reader);
+    }
+
+    @Override
+    public SegmentImport importSegment(SegmentDescriptor segment) throws IOException {
+        if (shared.replicas.containsKey(segment.id())) {
+            throw new IOException("segment " + segment.id() + " is here already");
+        }
+        DirectoryStore directory = whereImportWasBegun(segment.id());
+        if (directory == null) {
+            directory = chooseDirectory(0);
+        }
+        if (directory == null) {
+            throw new IOException("no data directory takes new segments");
+        }
+        if (directory.filesToDelete.contains(segment.id())) {
+            throw new IOException("an older copy of segment " + segment.id() + " is still being deleted");
+        }
+        return new LocalSegmentImport(segment, directory);
+    }
+
+    private DirectoryStore whereImportWasBegun(SegmentId segment) throws IOException {
+        for (DirectoryRunner runner : directories) {
+            if (!runner.store().isFull() && runner.store().disk.exists(SegmentFiles.importing(segment))) {
+                return runner.store();
+            }
+        }
+        return null;
+    }
+
+    @Override
+    public List<ReplicaInfo> inventory() {
+        List<ReplicaInfo> all = new ArrayList<>();
+        for (DirectoryRunner runner : directories) {
+            for (Replica replica : runner.store().replicas().values()) {
+                ReplicaInfo info = replica.info();
+                all.add(
+                        runner.store().isOutOfService() && replica.isIntact()
+                                ? info.withHealth(ReplicaInfo.Health.LOST)
+                                : info);
+            }
+        }
+        all.sort(java.util.Comparator.comparing(ReplicaInfo::segment));
+        return all;
+    }
+
+    @Override
+    public List<DirectoryInfo> directories() {
+        return directories.stream().map(runner -> runner.store().info()).toList();
+    }
+
+    @Override
+    public boolean isReadOnly() {
+        return readOnly;
+    }
+
+    private boolean noneIsWritable() {
+        return directories.stream().allMatch(runner -> runner.store().isFull());
+    }
+
+    private void onDirectoryState() {
+        boolean changed;
+        boolean now = noneIsWritable();
+        synchronized (this) {
+            changed = readOnly != now;
+            readOnly = now;
+        }
+        if (changed) {
+            shared.listener.onReadOnlyChanged(now);
+        }
+    }
+
+    @Override
+    public boolean isCongested() {
+        for (DirectoryRunner runner : directories) {
+            if (runner.store().isCongested()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    @Override
+    public void whenRelieved(Runnable action) {
+        for (DirectoryRunner runner : directories) {
+            if (runner.store().isCongested()) {
+                runner.store().whenRelieved(() -> whenRelieved(action));
+                return;
+            }
+        }
+        action.run();
+    }
+
+    @Override
+    public void close() {
+        for (DirectoryRunner runner : directories) {
+            runner.close();
+        }
+        tailReads.close();
+        catchUpReads.close();
+    }
+}
