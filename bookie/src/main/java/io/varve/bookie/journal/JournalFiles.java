@@ -37,6 +37,7 @@ public final class JournalFiles {
     private final ConcurrentSkipListMap<Long, JournalFile> used = new ConcurrentSkipListMap<>();
     private final ConcurrentLinkedQueue<JournalFile> ready = new ConcurrentLinkedQueue<>();
     private final List<String> free = new ArrayList<>();
+    private volatile Runnable whenTaken = () -> {};
     private long nextNumber;
 
     /**
@@ -111,7 +112,13 @@ public final class JournalFiles {
         if (next != null) {
             used.put(next.number(), next);
         }
+        whenTaken.run();
         return next;
+    }
+
+    /** What is called, on the journal's thread, when a file was taken or wanted, so that the next one is made. */
+    public void whenTaken(Runnable action) {
+        whenTaken = action;
     }
 
     /** How many files are ready to be written to. */

@@ -29,6 +29,7 @@ final class DirectoryRunner implements AutoCloseable {
         store.attach(loop::submit);
         this.housekeeper = new Thread(this::keepHouse, "housekeeping-" + store.disk.name());
         housekeeper.setDaemon(true);
+        store.files().whenTaken(() -> LockSupport.unpark(housekeeper));
         housekeeper.start();
     }
 

@@ -1,6 +1,5 @@
 package io.varve.bookie.store;
 
-import io.varve.base.Invariant;
 import io.varve.base.SegmentId;
 import io.varve.bookie.client.BookieClient.FenceReply;
 import io.varve.bookie.client.BookieStatus;
@@ -88,13 +87,21 @@ final class DirectoryStore implements Journal.Listener {
         loaded.load();
         damaged = loaded.isDamaged();
         replicas.putAll(loaded.replicas());
-        for (Replica replica : replicas.values()) {
+        for (Replica replica : loaded.replicas().values()) {
             Replica other = shared.replicas.putIfAbsent(replica.id(), replica);
-            Invariant.check(
-                    other == null,
-                    "one directory holds a replica of a segment",
-                    replica.id().value());
+            if (other != null) {
+                // A copy replaced this one in another directory, and this one's deletion was not yet durable.
+                Replica worse = isBetter(replica, other) ? other : replica;
+                LOG.info("replica=superseded segment={} directory={}", worse.id(), worse.directory.disk.name());
+                shared.replicas.put(replica.id(), worse == replica ? other : replica);
+                worse.directory.replicas.remove(worse.id());
+                worse.directory.filesToDelete.add(worse.id());
+            }
         }
+    }
+
+    private static boolean isBetter(Replica one, Replica other) {
+        return one.isIntact() && (!other.isIntact() || one.state.durableEnd() > other.state.durableEnd());
     }
 
     /**

@@ -76,6 +76,7 @@ final class LocalSegmentImport implements SegmentImport {
         file.writeIndex(disk, segment.id());
         disk.rename(importName, SegmentFiles.data(segment.id()));
         disk.forceDirectory(SegmentFiles.DIRECTORY);
+        directory.settledFiles().forget(segment.id());
         Replica replica = new Replica(
                 new SegmentReplica(
                         segment.id(),

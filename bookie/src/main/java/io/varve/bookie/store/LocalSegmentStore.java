@@ -395,19 +395,23 @@ public final class LocalSegmentStore implements SegmentStore {
     }
 
     @Override
-    public SegmentImport importSegment(SegmentDescriptor segment) throws IOException {
-        if (shared.replicas.containsKey(segment.id())) {
+    public SegmentImport importSegment(SegmentDescriptor segment, long incarnation) throws IOException {
+        Replica here = shared.replicas.get(segment.id());
+        if (here != null && here.isWhole(segment.startOffset(), segment.endOffset())) {
             throw new IOException("segment " + segment.id() + " is here already");
         }
-        DirectoryStore directory = whereImportWasBegun(segment.id());
+        DirectoryStore directory = incarnation == 0 ? whereImportWasBegun(segment.id()) : null;
         if (directory == null) {
-            directory = chooseDirectory(0);
+            directory = chooseDirectory(incarnation);
         }
-        if (directory == null) {
+        if (directory == null || directory.isFull()) {
             throw new IOException("no data directory takes new segments");
         }
         if (directory.filesToDelete.contains(segment.id())) {
             throw new IOException("an older copy of segment " + segment.id() + " is still being deleted");
+        }
+        if (here != null) {
+            here.beingReplaced = true;
         }
         return new LocalSegmentImport(segment, directory);
     }

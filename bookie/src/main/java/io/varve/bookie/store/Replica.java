@@ -43,6 +43,8 @@ final class Replica {
     List<CheckpointRef> acceptedCheckpoints = List.of();
 
     volatile long bytes;
+    /** A copy of the whole segment is under way, and will take the name of the settled file. */
+    volatile boolean beingReplaced;
     /** The acknowledgement that {@link AckBatch} holds back for this replica. */
     SegmentStore.AppendCallback heldCallback;
 
@@ -75,6 +77,15 @@ final class Replica {
 
     boolean isLive() {
         return phase == Phase.LIVE;
+    }
+
+    /** Whether it can stand for the whole of a sealed segment. */
+    boolean isWhole(long startOffset, long endOffset) {
+        return isLive()
+                && isIntact()
+                && !directory.isOutOfService()
+                && state.startOffset() == startOffset
+                && state.durableEnd() >= endOffset;
     }
 
     boolean isIntact() {
