@@ -123,14 +123,17 @@ public final class JournalLoop implements AutoCloseable {
         CountDownLatch marked = new CountDownLatch(1);
         submit(new MarkOp(marked::countDown));
         boolean interrupted = false;
-        while (true) {
+        while (worker.isAlive() || flusher.isAlive()) {
             try {
-                marked.await();
-                closing = true;
-                LockSupport.unpark(worker);
-                worker.join();
-                flusher.join();
-                break;
+                // A thread that ended in a fault answers nothing any more.
+                if (marked.await(10, TimeUnit.MILLISECONDS) || !worker.isAlive()) {
+                    closing = true;
+                    workerDone |= !worker.isAlive();
+                    LockSupport.unpark(worker);
+                    LockSupport.unpark(flusher);
+                    worker.join(10);
+                    flusher.join(10);
+                }
             } catch (InterruptedException retry) {
                 interrupted = true;
             }

@@ -159,14 +159,13 @@ final class StoreFixture implements AutoCloseable {
 
     /** What the entry at that offset holds, whoever asks. */
     static ByteBuf payload(long segment, long offset, int bytes) {
+        ByteBuffer content = ByteBuffer.allocate(bytes);
+        SplittableRandom random = new SplittableRandom(segment * 1_000_003 + offset);
+        while (content.remaining() >= 8) {
+            content.putLong(random.nextLong());
+        }
         ByteBuf payload = PooledByteBufAllocator.DEFAULT.directBuffer(Math.max(1, bytes));
-        SplittableRandom content = new SplittableRandom(segment * 1_000_003 + offset);
-        while (payload.readableBytes() + 8 <= bytes) {
-            payload.writeLong(content.nextLong());
-        }
-        while (payload.readableBytes() < bytes) {
-            payload.writeByte(7);
-        }
+        payload.writeBytes(content.array());
         return payload;
     }
 
@@ -231,7 +230,7 @@ final class StoreFixture implements AutoCloseable {
     public void close() {
         store.close();
         if (!faults.isEmpty()) {
-            throw new AssertionError(faults.get(0));
+            throw new AssertionError("a fault", faults.get(0));
         }
     }
 }
