@@ -76,7 +76,7 @@ public final class JournalWriter {
         }
         switch (commit.place(room, forming.slab.capacity() - forming.endAt)) {
             case THIS_GROUP -> {
-                if (forming.slab.capacity() - forming.endAt < JournalFormat.blockAligned(room)) {
+                if (forming.slab.capacity() - forming.endAt < room) {
                     Invariant.check(forming.bytes() == 0, "only an empty group changes its memory");
                     replaceEmptyGroup(room);
                 }
