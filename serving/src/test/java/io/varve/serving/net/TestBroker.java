@@ -10,6 +10,7 @@ import io.varve.metadata.model.BrokerInfo;
 import io.varve.metadata.model.PartitionState;
 import io.varve.metadata.testing.InMemoryMetadata;
 import io.varve.protocol.runtime.SystemClock;
+import io.varve.serving.coordinator.OnlyProducerIds;
 import io.varve.serving.kafka.record.KafkaRecordValidation;
 import io.varve.serving.log.InMemoryPartitionLogs;
 import io.varve.serving.log.PartitionLogs;

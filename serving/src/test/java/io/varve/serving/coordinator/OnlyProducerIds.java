@@ -1,9 +1,6 @@
-package io.varve.serving.net;
+package io.varve.serving.coordinator;
 
 import io.varve.metadata.api.MetadataClient;
-import io.varve.serving.coordinator.Coordinators;
-import io.varve.serving.coordinator.GroupCoordinators;
-import io.varve.serving.coordinator.TransactionCoordinators;
 import java.lang.reflect.Proxy;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -11,11 +8,12 @@ import org.apache.kafka.common.message.InitProducerIdResponseData;
 import org.apache.kafka.common.protocol.Errors;
 
 /** Coordinators for tests that need none: producer ids are given out, writes are verified, everything else is answered with an empty message. */
-final class OnlyProducerIds {
+public final class OnlyProducerIds {
 
     private OnlyProducerIds() {}
 
-    static Coordinators over(MetadataClient metadata) {
+    /** Over a metadata client, which gives out the ids. */
+    public static Coordinators over(MetadataClient metadata) {
         GroupCoordinators groups = answeringEmpty(GroupCoordinators.class, Map.of());
         TransactionCoordinators transactions = answeringEmpty(
                 TransactionCoordinators.class,

@@ -1,0 +1,38 @@
+package io.varve.serving.server;
+
+import io.varve.base.PartitionId;
+import io.varve.metadata.model.ObjectRef;
+import io.varve.tiering.api.RemoteReadException;
+import io.varve.tiering.api.RemoteSegments;
+import io.varve.tiering.api.SealedSegmentSource;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+
+/** Object storage that nobody reaches, for tests whose topics are not offloaded. */
+enum NoBucket implements RemoteSegments {
+    INSTANCE;
+
+    @Override
+    public CompletableFuture<RemoteEntries> read(ObjectRef object, PartitionId partition, long from, int maxBytes) {
+        return unreachable();
+    }
+
+    @Override
+    public CompletableFuture<Optional<Long>> entryForTimestamp(ObjectRef object, PartitionId partition, long timeMs) {
+        return unreachable();
+    }
+
+    @Override
+    public CompletableFuture<Optional<SealedSegmentSource.Checkpoint>> checkpoint(
+            ObjectRef object, PartitionId partition, long atMostOffset) {
+        return unreachable();
+    }
+
+    private static <T> CompletableFuture<T> unreachable() {
+        return CompletableFuture.failedFuture(
+                new RemoteReadException(RemoteReadException.Kind.UNAVAILABLE, "there is no bucket", null));
+    }
+
+    @Override
+    public void close() {}
+}
