@@ -70,9 +70,11 @@ public interface TransactionCoordinators {
 
     /** What to ask. */
     enum Verification {
-        /** Protocol version 1 (Produce below 12, TxnOffsetCommit below 5): the client added the partitions itself. */
+        /** Produce below 11, TxnOffsetCommit below 4: the client added the partitions itself and doesn't know TRANSACTION_ABORTABLE. */
+        VERIFY_FOR_OLD_CLIENT,
+        /** Produce 11, TxnOffsetCommit 4: the client added the partitions itself. */
         VERIFY,
-        /** Protocol version 2: the broker adds the partitions for the client. */
+        /** Produce from 12, TxnOffsetCommit from 5 on, protocol version 2: the broker adds the partitions for the client. */
         ADD
     }
 }

@@ -63,6 +63,11 @@ public final class CoordinatorFinder {
                 .flatMap(t -> view.partition(new PartitionId(t.id(), partitionOf(key, t.partitions()))));
     }
 
+    /** The internal topic, created if need be. Fails if that can't be done now. */
+    public CompletableFuture<Topic> ensure(String topic) {
+        return topics.ensure(topic);
+    }
+
     private CompletableFuture<List<Coordinator>> find(List<String> keys, String topic, String listener) {
         return topics.ensure(topic).handle((created, refused) -> {
             if (refused != null) {

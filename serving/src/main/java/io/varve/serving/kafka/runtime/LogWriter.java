@@ -46,6 +46,8 @@ public final class LogWriter implements PartitionWriter {
     /** From this version on TxnOffsetCommit adds the partition to the transaction itself (KIP-890). */
     private static final int ADDS_ITSELF_SINCE_VERSION = 5;
 
+    private static final int KNOWS_ABORTABLE_SINCE_VERSION = 4;
+
     private final TenureKeeper keeper;
     private final Verifier verifier;
     private final LogConfig config;
@@ -77,6 +79,11 @@ public final class LogWriter implements PartitionWriter {
             bound.put(partition, tenure);
         }
         return tenure;
+    }
+
+    /** The epoch of the log that the runtime's context of that partition was loaded from. */
+    public int epochOf(int partition) {
+        return bound.get(partition).log().epoch();
     }
 
     @Override
@@ -189,6 +196,15 @@ public final class LogWriter implements PartitionWriter {
                     }
                     return VerificationGuard.SENTINEL;
                 });
+    }
+
+    private static Verification verificationBy(int txnOffsetCommitVersion) {
+        if (txnOffsetCommitVersion >= ADDS_ITSELF_SINCE_VERSION) {
+            return Verification.ADD;
+        }
+        return txnOffsetCommitVersion >= KNOWS_ABORTABLE_SINCE_VERSION
+                ? Verification.VERIFY
+                : Verification.VERIFY_FOR_OLD_CLIENT;
     }
 
     @Override
