@@ -4,13 +4,10 @@ import java.time.Duration;
 import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
 import software.amazon.awssdk.auth.credentials.AwsCredentialsProvider;
 import software.amazon.awssdk.auth.credentials.DefaultCredentialsProvider;
-import software.amazon.awssdk.auth.credentials.ProfileCredentialsProvider;
 import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
 import software.amazon.awssdk.core.checksums.RequestChecksumCalculation;
 import software.amazon.awssdk.core.checksums.ResponseChecksumValidation;
 import software.amazon.awssdk.http.nio.netty.NettyNioAsyncHttpClient;
-import software.amazon.awssdk.profiles.ProfileFile;
-import software.amazon.awssdk.profiles.ProfileFileSupplier;
 import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.retries.DefaultRetryStrategy;
 import software.amazon.awssdk.services.s3.LegacyMd5Plugin;
@@ -56,10 +53,7 @@ final class S3Clients {
             return StaticCredentialsProvider.create(AwsBasicCredentials.create(fixed.accessKey(), fixed.secretKey()));
         }
         if (from instanceof S3Settings.Credentials.ProfileFile file) {
-            return ProfileCredentialsProvider.builder()
-                    .profileFile(ProfileFileSupplier.reloadWhenModified(file.file(), ProfileFile.Type.CREDENTIALS))
-                    .profileName(file.profile())
-                    .build();
+            return new RotatedFileCredentials(file.file(), file.profile());
         }
         // The first provider that answers is not kept: keys that appear, move or go later are found.
         return DefaultCredentialsProvider.builder()

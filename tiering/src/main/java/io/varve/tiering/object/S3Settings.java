@@ -45,7 +45,7 @@ public record S3Settings(
         /** LocalStack, by path. */
         LOCALSTACK(new Dialect(true, true, BulkDelete.CHECKSUM, true)),
         /** Anything else: only what S3 had ten years ago. Ceph, Swift, GCS, ECS and older MinIO refuse the newer checksums. */
-        GENERIC(new Dialect(true, false, BulkDelete.CONTENT_MD5, false));
+        GENERIC(new Dialect(true, false, BulkDelete.ONE_BY_ONE, false));
 
         private final Dialect dialect;
 
@@ -73,9 +73,9 @@ public record S3Settings(
     public enum BulkDelete {
         /** One request with a checksum of the SDK's choice. */
         CHECKSUM,
-        /** One request with a Content-MD5. */
+        /** One request with a Content-MD5 beside the SDK's checksum, which can't be left out of it. */
         CONTENT_MD5,
-        /** A request for each, where the store has no other. */
+        /** A request for each: what every store takes. */
         ONE_BY_ONE
     }
 

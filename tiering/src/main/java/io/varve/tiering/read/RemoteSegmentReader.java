@@ -30,15 +30,11 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Reads out of objects: a tail and a block answer any offset or time, from the cache where they are there. Reads never block the caller.
  */
 public final class RemoteSegmentReader implements RemoteSegments {
-
-    private static final Logger log = LoggerFactory.getLogger(RemoteSegmentReader.class);
 
     private static final long AHEAD_FIRST_BYTES = 2L * 1024 * 1024;
     private static final int READERS_MAX = 10_000;
@@ -52,6 +48,7 @@ public final class RemoteSegmentReader implements RemoteSegments {
     private final ObjectCache cache;
     private final BlockFills fills;
     private final ReadAhead readAhead;
+    private final Alarms alarms;
     private final ConcurrentHashMap<String, CompletableFuture<ObjectTail>> tailsOnTheirWay = new ConcurrentHashMap<>();
 
     /** @param store with deadlines and retries around it; closed by its owner */
@@ -60,6 +57,7 @@ public final class RemoteSegmentReader implements RemoteSegments {
         this.settings = settings;
         this.clock = clock;
         this.registry = registry;
+        this.alarms = new Alarms(clock);
         AtomicInteger number = new AtomicInteger();
         this.threads = Executors.newFixedThreadPool(settings.threads(), task -> {
             Thread thread = new Thread(task, "varve-remote-read-" + number.incrementAndGet());
@@ -272,11 +270,7 @@ public final class RemoteSegmentReader implements RemoteSegments {
                             "kind",
                             trouble.kind().name())
                     .increment();
-            if (trouble.kind() == Kind.CORRUPT || trouble.kind() == Kind.MISSING) {
-                log.error("event=object_{} reason=\"{}\"", trouble.kind(), trouble.getMessage());
-            } else {
-                log.debug("event=object_{} reason=\"{}\"", trouble.kind(), trouble.getMessage());
-            }
+            alarms.raise(object.key(), trouble);
             return CompletableFuture.failedFuture(trouble);
         });
     }

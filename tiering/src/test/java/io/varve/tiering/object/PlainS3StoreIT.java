@@ -1,0 +1,147 @@
+package io.varve.tiering.object;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.varve.tiering.object.StoreException.Kind;
+import io.varve.tiering.testing.PlainS3Server;
+import io.varve.tiering.testing.PlainS3Server.Trouble;
+import java.net.URI;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Case C15: a store that answers 400 to checksum headers, trailers and chunked signing and wants Content-MD5 on bulk deletes keeps the
+ * whole contract with the generic profile, and is found out by the probe with another; and what stores do on bad days has its name.
+ */
+class PlainS3StoreIT extends ObjectStoreContract {
+
+    private PlainS3Server server;
+
+    @TempDir
+    Path directory;
+
+    @Override
+    ObjectStore open() throws Exception {
+        server = new PlainS3Server(false);
+        return new S3ObjectStore(settings(server.endpoint(), S3Settings.Profile.GENERIC, fixed("key-1")));
+    }
+
+    @AfterEach
+    void stop() {
+        server.close();
+    }
+
+    @Test
+    void theProbeSaysWhatAStoreDoesNotTake() throws Exception {
+        try (ObjectStore newer =
+                new S3ObjectStore(settings(server.endpoint(), S3Settings.Profile.MINIO, fixed("key-1")))) {
+            BucketProbe.Verdict verdict = get(new BucketProbe(newer, "", "1").run());
+            assertThat(verdict.isSound()).isFalse();
+            assertThat(verdict.kind()).isEqualTo(Kind.REFUSED);
+            assertThat(verdict.line()).contains("PUT fails", "400", "tiering.s3.profile=generic");
+        }
+    }
+
+    @Test
+    void aBulkDeleteHasAContentMd5WhereTheStoreWantsOne() throws Exception {
+        S3Settings.Dialect dialect = new S3Settings.Dialect(true, false, S3Settings.BulkDelete.CONTENT_MD5, false);
+        S3Settings.Dialect without = new S3Settings.Dialect(true, false, S3Settings.BulkDelete.CHECKSUM, false);
+        try (PlainS3Server lenient = new PlainS3Server(true);
+                ObjectStore store = new S3ObjectStore(settings(lenient.endpoint(), dialect, fixed("key-1")));
+                ObjectStore other = new S3ObjectStore(settings(lenient.endpoint(), without, fixed("key-1")))) {
+            get(store.put("a", ByteBuffer.allocate(10)));
+            assertFails(other.deleteAll(List.of("a", "b")), Kind.REFUSED);
+            assertThat(get(store.deleteAll(List.of("a", "b")))).isEmpty();
+            assertThat(get(store.head("a"))).isEmpty();
+        }
+    }
+
+    @Test
+    void everyTroubleHasItsName() throws Exception {
+        try (ObjectStore store =
+                new S3ObjectStore(settings(server.endpoint(), S3Settings.Profile.GENERIC, fixed("key-1")))) {
+            get(store.put("k", ByteBuffer.allocate(2_000_000)));
+            assertTold(store, new Trouble.Answer(503, "SlowDown"), Kind.THROTTLED);
+            assertTold(store, new Trouble.Answer(500, "InternalError"), Kind.THROTTLED);
+            assertTold(store, new Trouble.Answer(429, "TooManyRequests"), Kind.THROTTLED);
+            assertTold(store, new Trouble.Answer(403, "AccessDenied"), Kind.FORBIDDEN);
+            assertTold(store, new Trouble.Answer(403, "RequestTimeTooSkewed"), Kind.FORBIDDEN);
+            assertTold(store, new Trouble.Answer(400, "ExpiredToken"), Kind.FORBIDDEN);
+            assertTold(store, new Trouble.Answer(404, "NoSuchBucket"), Kind.NO_BUCKET);
+            assertTold(store, new Trouble.Answer(404, "NoSuchKey"), Kind.NOT_FOUND);
+            assertTold(store, new Trouble.Reset(), Kind.UNREACHABLE);
+            assertThat(get(store.get("k", 0, 1_000_000)).remaining()).isEqualTo(1_000_000);
+        }
+    }
+
+    @Test
+    void aStoreThatStallsIsGivenUpAtOurOwnDeadline() throws Exception {
+        try (ObjectStore store = new DeadlineObjectStore(
+                new S3ObjectStore(settings(server.endpoint(), S3Settings.Profile.GENERIC, fixed("key-1"))),
+                500,
+                Long.MAX_VALUE / 2000)) {
+            server.next(new Trouble.Stall());
+            assertFails(store.put("k", ByteBuffer.allocate(1000)), Kind.TIMED_OUT);
+            get(store.put("k2", ByteBuffer.allocate(1000)));
+        }
+    }
+
+    /** S18: keys that live a minute and are rotated by file are used from the moment they are there. */
+    @Test
+    void rotatedKeysAreUsedWithoutARestart() throws Exception {
+        Path file = directory.resolve("credentials");
+        write(file, "first", 1);
+        try (ObjectStore store = new S3ObjectStore(settings(
+                server.endpoint(),
+                S3Settings.Profile.GENERIC,
+                new S3Settings.Credentials.ProfileFile(file, "default")))) {
+            server.rotateTo("first");
+            get(store.put("k", ByteBuffer.allocate(10)));
+            server.rotateTo("second");
+            assertFails(store.head("k"), Kind.FORBIDDEN);
+            write(file, "second", 2);
+            assertThat(get(store.head("k"))).isPresent();
+            assertThat(server.accessKeys()).contains("first", "second");
+        }
+    }
+
+    private void assertTold(ObjectStore store, Trouble trouble, Kind kind) {
+        server.next(trouble);
+        assertFails(store.get("k", 0, 1_000_000), kind);
+    }
+
+    private static void write(Path file, String accessKey, int time) throws Exception {
+        Files.writeString(
+                file,
+                "[default]\naws_access_key_id=" + accessKey + "\naws_secret_access_key=secret-" + accessKey + "\n");
+        Files.setLastModifiedTime(file, FileTime.fromMillis(1_700_000_000_000L + time * 10_000L));
+    }
+
+    private static S3Settings.Credentials fixed(String accessKey) {
+        return new S3Settings.Credentials.Fixed(accessKey, "secret");
+    }
+
+    private static S3Settings settings(URI endpoint, S3Settings.Profile profile, S3Settings.Credentials credentials) {
+        return settings(endpoint, profile.dialect(), credentials);
+    }
+
+    private static S3Settings settings(URI endpoint, S3Settings.Dialect dialect, S3Settings.Credentials credentials) {
+        return new S3Settings(
+                PlainS3Server.BUCKET,
+                "us-east-1",
+                Optional.of(endpoint),
+                dialect,
+                new S3Settings.Encryption.BucketDefault(),
+                Optional.empty(),
+                credentials,
+                16,
+                5000);
+    }
+}

@@ -1,0 +1,333 @@
+package io.varve.tiering.testing;
+
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpServer;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.Base64;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * A store as S3 was ten years ago: path style only, no checksum headers, no chunked signing, Content-MD5 wanted on bulk deletes; whatever
+ * it doesn't know it answers with 400, or, if it is lenient, overlooks in bulk deletes. And it has bad days on order. One bucket, in memory.
+ */
+public final class PlainS3Server implements AutoCloseable {
+
+    /** The bucket that it has. */
+    public static final String BUCKET = "plain";
+
+    private static final Pattern ACCESS_KEY = Pattern.compile("Credential=([^/]+)/");
+    private static final Pattern RANGE = Pattern.compile("bytes=(\\d+)-(\\d+)");
+    private static final Pattern KEY = Pattern.compile("<Key>([^<]*)</Key>");
+    private static final Pattern PART = Pattern.compile("<PartNumber>(\\d+)</PartNumber>");
+
+    private final HttpServer server;
+    private final ExecutorService threads = Executors.newCachedThreadPool();
+    private final TreeMap<String, byte[]> objects = new TreeMap<>();
+    private final TreeMap<String, TreeMap<Integer, byte[]>> uploads = new TreeMap<>();
+    private final ConcurrentLinkedQueue<Trouble> troubles = new ConcurrentLinkedQueue<>();
+    private final ConcurrentLinkedQueue<String> accessKeys = new ConcurrentLinkedQueue<>();
+    private final CountDownLatch stopped = new CountDownLatch(1);
+    private final boolean lenient;
+    private volatile String onlyAccessKey;
+    private int uploadNumber;
+
+    /** What goes wrong with one request. */
+    public sealed interface Trouble {
+        /** Answers with a status and an error code. */
+        record Answer(int status, String code) implements Trouble {}
+
+        /** Breaks the connection in the middle of the body. */
+        record Reset() implements Trouble {}
+
+        /** Doesn't answer before the server stops. */
+        record Stall() implements Trouble {}
+    }
+
+    /** Starts on a free port of this machine. */
+    public PlainS3Server(boolean lenient) throws IOException {
+        this.lenient = lenient;
+        server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 100);
+        server.setExecutor(threads);
+        server.createContext("/", this::handle);
+        server.start();
+    }
+
+    /** Where it serves. */
+    public URI endpoint() {
+        return URI.create("http://127.0.0.1:" + server.getAddress().getPort());
+    }
+
+    /** The next request goes wrong. */
+    public void next(Trouble trouble) {
+        troubles.add(trouble);
+    }
+
+    /** From now on only this key is taken. */
+    public void rotateTo(String accessKey) {
+        onlyAccessKey = accessKey;
+    }
+
+    /** The access keys of all requests so far. */
+    public List<String> accessKeys() {
+        return List.copyOf(accessKeys);
+    }
+
+    @Override
+    public void close() {
+        stopped.countDown();
+        server.stop(0);
+        threads.shutdownNow();
+    }
+
+    private void handle(HttpExchange exchange) throws IOException {
+        byte[] body = exchange.getRequestBody().readAllBytes();
+        Trouble trouble = troubles.poll();
+        if (trouble instanceof Trouble.Answer answer) {
+            error(exchange, answer.status(), answer.code());
+        } else if (trouble instanceof Trouble.Stall) {
+            await();
+            exchange.close();
+        } else if (trouble instanceof Trouble.Reset) {
+            exchange.sendResponseHeaders(206, 1_000_000);
+            exchange.getResponseBody().write(new byte[1000]);
+            exchange.getResponseBody().flush();
+            exchange.close();
+        } else {
+            Optional<String> refusal = refusal(exchange, body);
+            if (refusal.isPresent()) {
+                error(exchange, refusal.get().equals("InvalidAccessKeyId") ? 403 : 400, refusal.get());
+            } else {
+                serve(exchange, body);
+            }
+        }
+    }
+
+    private void await() {
+        try {
+            stopped.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private Optional<String> refusal(HttpExchange exchange, byte[] body) {
+        Matcher credential =
+                ACCESS_KEY.matcher(String.valueOf(exchange.getRequestHeaders().getFirst("Authorization")));
+        String accessKey = credential.find() ? credential.group(1) : "";
+        accessKeys.add(accessKey);
+        if (onlyAccessKey != null && !onlyAccessKey.equals(accessKey)) {
+            return Optional.of("InvalidAccessKeyId");
+        }
+        boolean bulkDelete =
+                "POST".equals(exchange.getRequestMethod()) && "delete".equals(query(exchange, "delete", "x"));
+        for (Map.Entry<String, List<String>> header :
+                exchange.getRequestHeaders().entrySet()) {
+            String name = header.getKey().toLowerCase(java.util.Locale.ROOT);
+            String value = header.getValue().get(0);
+            boolean overlooked = lenient && bulkDelete && name.startsWith("x-amz-");
+            boolean unknown = name.startsWith("x-amz-checksum")
+                    || name.startsWith("x-amz-sdk-checksum")
+                    || name.equals("x-amz-trailer")
+                    || value.startsWith("STREAMING-")
+                    || value.contains("aws-chunked");
+            if (unknown && !overlooked) {
+                return Optional.of("InvalidArgument");
+            }
+        }
+        if (bulkDelete && !md5(body).equals(exchange.getRequestHeaders().getFirst("Content-MD5"))) {
+            return Optional.of("InvalidRequest");
+        }
+        return exchange.getRequestURI().getPath().startsWith("/" + BUCKET)
+                ? Optional.<String>empty()
+                : Optional.of("InvalidBucketName");
+    }
+
+    private synchronized void serve(HttpExchange exchange, byte[] body) throws IOException {
+        String path = exchange.getRequestURI().getPath();
+        String key = path.length() > BUCKET.length() + 2 ? path.substring(BUCKET.length() + 2) : "";
+        String uploadId = query(exchange, "uploadId", "");
+        switch (exchange.getRequestMethod()) {
+            case "PUT" -> {
+                if (uploadId.isEmpty()) {
+                    objects.put(key, body);
+                } else if (uploads.containsKey(uploadId)) {
+                    uploads.get(uploadId).put(Integer.parseInt(query(exchange, "partNumber", "")), body);
+                } else {
+                    error(exchange, 404, "NoSuchUpload");
+                    return;
+                }
+                exchange.getResponseHeaders().set("ETag", "\"" + md5(body) + "\"");
+                answer(exchange, 200, "");
+            }
+            case "GET" -> get(exchange, key);
+            case "HEAD" -> head(exchange, key);
+            case "DELETE" -> {
+                if (uploadId.isEmpty()) {
+                    objects.remove(key);
+                } else if (uploads.remove(uploadId) == null) {
+                    error(exchange, 404, "NoSuchUpload");
+                    return;
+                }
+                answer(exchange, 204, null);
+            }
+            case "POST" -> post(exchange, key, uploadId, new String(body, StandardCharsets.UTF_8));
+            default -> error(exchange, 405, "MethodNotAllowed");
+        }
+    }
+
+    private void get(HttpExchange exchange, String key) throws IOException {
+        if (key.isEmpty()) {
+            list(exchange);
+            return;
+        }
+        byte[] object = objects.get(key);
+        if (object == null) {
+            error(exchange, 404, "NoSuchKey");
+            return;
+        }
+        Matcher range =
+                RANGE.matcher(String.valueOf(exchange.getRequestHeaders().getFirst("Range")));
+        int from = range.matches() ? Integer.parseInt(range.group(1)) : 0;
+        if (from >= object.length) {
+            error(exchange, 416, "InvalidRange");
+            return;
+        }
+        int end = range.matches() ? Math.min(object.length, Integer.parseInt(range.group(2)) + 1) : object.length;
+        exchange.getResponseHeaders().set("Content-Range", "bytes " + from + "-" + (end - 1) + "/" + object.length);
+        exchange.sendResponseHeaders(206, end - from);
+        exchange.getResponseBody().write(object, from, end - from);
+        exchange.close();
+    }
+
+    private void head(HttpExchange exchange, String key) throws IOException {
+        byte[] object = objects.get(key);
+        if (object != null) {
+            exchange.getResponseHeaders().set("Content-Length", Integer.toString(object.length));
+            exchange.getResponseHeaders().set("Last-Modified", "Thu, 01 Jan 2026 00:00:00 GMT");
+        }
+        exchange.sendResponseHeaders(object == null ? 404 : 200, -1);
+        exchange.close();
+    }
+
+    private void list(HttpExchange exchange) throws IOException {
+        String prefix = query(exchange, "prefix", "");
+        StringBuilder xml = new StringBuilder();
+        if ("uploads".equals(query(exchange, "uploads", "x"))) {
+            uploads.keySet().stream()
+                    .filter(id -> id.substring(id.indexOf('-') + 1).startsWith(prefix))
+                    .forEach(id -> xml.append("<Upload><Key>")
+                            .append(id.substring(id.indexOf('-') + 1))
+                            .append("</Key><UploadId>")
+                            .append(id)
+                            .append("</UploadId><Initiated>2026-01-01T00:00:00Z</Initiated></Upload>"));
+            answer(exchange, 200, "<ListMultipartUploadsResult>" + xml + "</ListMultipartUploadsResult>");
+            return;
+        }
+        int max = Integer.parseInt(query(exchange, "max-keys", "1000"));
+        String after = query(exchange, "continuation-token", "");
+        List<String> found = objects.keySet().stream()
+                .filter(key -> key.startsWith(prefix) && key.compareTo(after) > 0)
+                .limit(max + 1L)
+                .toList();
+        for (String key : found.subList(0, Math.min(max, found.size()))) {
+            xml.append("<Contents><Key>")
+                    .append(key)
+                    .append("</Key><Size>")
+                    .append(objects.get(key).length)
+                    .append("</Size><LastModified>2026-01-01T00:00:00Z</LastModified></Contents>");
+        }
+        String more = found.size() > max
+                ? "<IsTruncated>true</IsTruncated><NextContinuationToken>" + found.get(max - 1)
+                        + "</NextContinuationToken>"
+                : "<IsTruncated>false</IsTruncated>";
+        answer(exchange, 200, "<ListBucketResult>" + more + xml + "</ListBucketResult>");
+    }
+
+    private void post(HttpExchange exchange, String key, String uploadId, String body) throws IOException {
+        if ("uploads".equals(query(exchange, "uploads", "x"))) {
+            String id = ++uploadNumber + "-" + key;
+            uploads.put(id, new TreeMap<>());
+            answer(
+                    exchange,
+                    200,
+                    "<InitiateMultipartUploadResult><UploadId>" + id + "</UploadId></InitiateMultipartUploadResult>");
+        } else if (!uploadId.isEmpty()) {
+            complete(exchange, key, uploadId, body);
+        } else {
+            Matcher keys = KEY.matcher(body);
+            while (keys.find()) {
+                objects.remove(keys.group(1));
+            }
+            answer(exchange, 200, "<DeleteResult></DeleteResult>");
+        }
+    }
+
+    private void complete(HttpExchange exchange, String key, String uploadId, String body) throws IOException {
+        TreeMap<Integer, byte[]> parts = uploads.remove(uploadId);
+        if (parts == null) {
+            error(exchange, 404, "NoSuchUpload");
+            return;
+        }
+        ByteArrayOutputStream joined = new ByteArrayOutputStream();
+        Matcher numbers = PART.matcher(body);
+        while (numbers.find()) {
+            joined.writeBytes(parts.get(Integer.parseInt(numbers.group(1))));
+        }
+        objects.put(key, joined.toByteArray());
+        answer(exchange, 200, "<CompleteMultipartUploadResult><ETag>x</ETag></CompleteMultipartUploadResult>");
+    }
+
+    /** The value of a parameter; its own name if it has none; {@code otherwise} if it isn't there. */
+    private static String query(HttpExchange exchange, String name, String otherwise) {
+        String query = exchange.getRequestURI().getRawQuery();
+        for (String pair : query == null ? new String[0] : query.split("&")) {
+            if (pair.equals(name) || pair.equals(name + "=")) {
+                return name;
+            }
+            if (pair.startsWith(name + "=")) {
+                return URLDecoder.decode(pair.substring(name.length() + 1), StandardCharsets.UTF_8);
+            }
+        }
+        return otherwise;
+    }
+
+    private static void error(HttpExchange exchange, int status, String code) throws IOException {
+        answer(exchange, status, "<Error><Code>" + code + "</Code><Message>on order</Message></Error>");
+    }
+
+    private static void answer(HttpExchange exchange, int status, String body) throws IOException {
+        byte[] bytes = body == null ? new byte[0] : body.getBytes(StandardCharsets.UTF_8);
+        boolean empty = body == null || exchange.getRequestMethod().equals("HEAD");
+        exchange.sendResponseHeaders(status, empty || bytes.length == 0 ? -1 : bytes.length);
+        if (!empty && bytes.length > 0) {
+            exchange.getResponseBody().write(bytes);
+        }
+        exchange.close();
+    }
+
+    private static String md5(byte[] body) {
+        try {
+            return Base64.getEncoder()
+                    .encodeToString(MessageDigest.getInstance("MD5").digest(body));
+        } catch (NoSuchAlgorithmException e) {
+            throw new AssertionError(e);
+        }
+    }
+}
