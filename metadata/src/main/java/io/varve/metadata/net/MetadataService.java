@@ -48,6 +48,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
@@ -210,13 +211,19 @@ public final class MetadataService implements RpcService, RaftListener, AutoClos
             request.fail(RpcStatus.INVALID, "no command of a client's: " + command.getBodyCase());
             return;
         }
+        try {
+            submitter.execute(() -> submit(request, command));
+        } catch (RejectedExecutionException closing) {
+            request.fail(RpcStatus.UNAVAILABLE, "this node stops");
+        }
+    }
+
+    private void submit(RpcRequest request, MetadataCommand command) {
         long startNs = clock.nanoTime();
-        submitter.execute(() -> withReplaceFlag(command.toBuilder())
-                .thenCompose(ready -> submitInOrder(ready))
-                .whenComplete((reply, trouble) -> {
-                    commands.record(clock.nanoTime() - startNs, TimeUnit.NANOSECONDS);
-                    answer(request, reply, trouble);
-                }));
+        withReplaceFlag(command.toBuilder()).thenCompose(this::submitInOrder).whenComplete((reply, trouble) -> {
+            commands.record(clock.nanoTime() - startNs, TimeUnit.NANOSECONDS);
+            answer(request, reply, trouble);
+        });
     }
 
     private CompletableFuture<CommandReply> submitInOrder(MetadataCommand.Builder command) {

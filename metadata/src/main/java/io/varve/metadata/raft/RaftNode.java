@@ -39,11 +39,15 @@ import org.apache.ratis.server.storage.RaftStorage;
 import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
 import org.apache.ratis.util.SizeInBytes;
 import org.apache.ratis.util.TimeDuration;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * This node's part in the metadata's log. Safe for any thread; futures complete on threads of the log, which must not be blocked.
  */
 public final class RaftNode implements AutoCloseable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(RaftNode.class);
 
     /** The largest command. */
     public static final int COMMAND_BYTES_MAX = 4 << 20;
@@ -170,6 +174,15 @@ public final class RaftNode implements AutoCloseable {
         return machine.snapshotIndex();
     }
 
+    /** The index of the first entry that the log still holds. */
+    public long logStartIndex() {
+        try {
+            return server.getDivision(group).getRaftLog().getStartIndex();
+        } catch (IOException closed) {
+            return -1;
+        }
+    }
+
     /**
      * Puts a command into the log and answers when it was carried out.
      *
@@ -257,8 +270,14 @@ public final class RaftNode implements AutoCloseable {
     private void onSnapshotWritten() {
         SnapshotManagementRequest request =
                 SnapshotManagementRequest.newCreate(client, server.getId(), group, calls.getAndIncrement(), REQUEST_MS);
-        // Whether it succeeds is no matter: the next one purges for it.
-        server.snapshotManagementAsync(request);
+        server.snapshotManagementAsync(request).whenComplete((reply, trouble) -> {
+            if (trouble != null || !reply.isSuccess()) {
+                // The next one purges for it.
+                LOG.warn(
+                        "event=snapshot_not_noted reason=\"{}\"",
+                        trouble != null ? trouble.toString() : reply.getException());
+            }
+        });
     }
 
     @Override
@@ -266,8 +285,7 @@ public final class RaftNode implements AutoCloseable {
         try {
             server.close();
         } catch (IOException | RuntimeException trouble) {
-            org.slf4j.LoggerFactory.getLogger(RaftNode.class)
-                    .warn("event=raft_close_failed reason=\"{}\"", trouble.toString());
+            LOG.warn("event=raft_close_failed reason=\"{}\"", trouble.toString());
         }
     }
 
@@ -327,6 +345,9 @@ public final class RaftNode implements AutoCloseable {
         RaftServerConfigKeys.Log.setPreallocatedSize(properties, SizeInBytes.valueOf(1 << 20));
         RaftServerConfigKeys.Log.setWriteBufferSize(properties, SizeInBytes.valueOf(COMMAND_BYTES_MAX + (2 << 20)));
         RaftServerConfigKeys.Log.setSegmentCacheNumMax(properties, 2);
+        // An entry for each advance of the commit index would cost an fsync each; a restarted node learns it from its
+        // leader.
+        RaftServerConfigKeys.Log.setLogMetadataEnabled(properties, false);
         RaftServerConfigKeys.Log.setPurgeUptoSnapshotIndex(properties, true);
         RaftServerConfigKeys.Log.setPurgeGap(properties, 1);
         RaftServerConfigKeys.Log.setPurgePreservationLogNum(properties, settings.preservedEntries());
@@ -335,7 +356,7 @@ public final class RaftNode implements AutoCloseable {
         RaftServerConfigKeys.Log.Appender.setInstallSnapshotEnabled(properties, true);
         RaftServerConfigKeys.Log.Appender.setSnapshotChunkSizeMax(properties, SizeInBytes.valueOf(4 << 20));
         RaftServerConfigKeys.Snapshot.setAutoTriggerEnabled(properties, false);
-        RaftServerConfigKeys.Snapshot.setCreationGap(properties, 0);
+        RaftServerConfigKeys.Snapshot.setCreationGap(properties, 1);
         RaftServerConfigKeys.Snapshot.setRetentionFileNum(properties, 2);
         GrpcConfigKeys.Server.setPort(properties, settings.self().raftPort());
         GrpcConfigKeys.setMessageSizeMax(properties, SizeInBytes.valueOf(MESSAGE_BYTES_MAX));

@@ -61,6 +61,10 @@ final class RaftStateMachine extends BaseStateMachine {
     private volatile boolean failed;
     private volatile MetadataStateMachine machine = new MetadataStateMachine(MetadataImage.EMPTY, CommandHistory.EMPTY);
     private volatile MetadataImage image = MetadataImage.EMPTY;
+    private volatile SingleFileSnapshotInfo newestWritten;
+    private volatile long lastStartedIndex = RaftLog.INVALID_LOG_INDEX;
+
+    /** The newest snapshot that the log knows of. */
     private volatile TermIndex lastSnapshot = TermIndex.valueOf(0, RaftLog.INVALID_LOG_INDEX);
 
     RaftStateMachine(RaftListener listener, FaultHandler faults, long snapshotEntries, Runnable onSnapshotWritten) {
@@ -120,6 +124,7 @@ final class RaftStateMachine extends BaseStateMachine {
         machine = new MetadataStateMachine(state.image(), state.history());
         image = state.image();
         lastSnapshot = newest.getTermIndex();
+        lastStartedIndex = newest.getIndex();
         setLastAppliedTermIndex(newest.getTermIndex());
         LOG.info(
                 "event=snapshot_read index={} version={} file={}",
@@ -172,7 +177,7 @@ final class RaftStateMachine extends BaseStateMachine {
 
     private void snapshotIfDue() {
         TermIndex applied = getLastAppliedTermIndex();
-        if (applied.getIndex() - lastSnapshot.getIndex() >= snapshotEntries) {
+        if (applied.getIndex() - lastStartedIndex >= snapshotEntries) {
             startSnapshot();
         }
     }
@@ -181,6 +186,7 @@ final class RaftStateMachine extends BaseStateMachine {
     private void startSnapshot() {
         if (!failed && writing.compareAndSet(false, true)) {
             TermIndex at = getLastAppliedTermIndex();
+            lastStartedIndex = at.getIndex();
             SnapshotFile.State state = new SnapshotFile.State(machine.image(), machine.history());
             writerAborted = false;
             snapshotWriter.execute(() -> write(at, state));
@@ -194,9 +200,7 @@ final class RaftStateMachine extends BaseStateMachine {
             written = SnapshotFile.write(file, state, () -> writerAborted);
             if (written) {
                 MD5Hash digest = MD5FileUtil.computeAndSaveMd5ForFile(file.toFile());
-                storage.updateLatestSnapshot(
-                        new SingleFileSnapshotInfo(new FileInfo(file, digest), at.getTerm(), at.getIndex()));
-                lastSnapshot = at;
+                newestWritten = new SingleFileSnapshotInfo(new FileInfo(file, digest), at.getTerm(), at.getIndex());
                 LOG.info("event=snapshot_written index={} bytes={}", at.getIndex(), Files.size(file));
             }
         } catch (IOException | RuntimeException trouble) {
@@ -211,6 +215,11 @@ final class RaftStateMachine extends BaseStateMachine {
 
     @Override
     public long takeSnapshot() {
+        SingleFileSnapshotInfo newest = newestWritten;
+        if (newest != null && newest.getIndex() > lastSnapshot.getIndex()) {
+            storage.updateLatestSnapshot(newest);
+            lastSnapshot = newest.getTermIndex();
+        }
         return lastSnapshot.getIndex();
     }
 

@@ -35,6 +35,7 @@ public final class MetadataCluster implements AutoCloseable {
     private final List<Throwable> faults = new CopyOnWriteArrayList<>();
     private long snapshotEntries = 50_000;
     private long preservedEntries = 10_000;
+    private int logSegmentBytes = 8 << 20;
 
     /** {@code count} nodes below {@code directory}, not started. */
     public MetadataCluster(Path directory, int count) throws IOException {
@@ -56,6 +57,7 @@ public final class MetadataCluster implements AutoCloseable {
     public MetadataCluster withSnapshotEvery(long entries, long preserved) {
         snapshotEntries = entries;
         preservedEntries = preserved;
+        logSegmentBytes = 16 << 10;
         return this;
     }
 
@@ -86,7 +88,7 @@ public final class MetadataCluster implements AutoCloseable {
     public MetadataConfig config(int id, List<RaftPeerAddress> among) {
         Path home = directoryOf(id);
         RaftSettings raft = new RaftSettings(
-                id, among, "test", home.resolve("raft"), 300, snapshotEntries, preservedEntries, 8 << 20);
+                id, among, "test", home.resolve("raft"), 300, snapshotEntries, preservedEntries, logSegmentBytes);
         return new MetadataConfig(
                 id, home, "127.0.0.1", addresses(among), "test", raft, ServiceSettings.DEFAULT, 20_000);
     }

@@ -1,0 +1,235 @@
+package io.varve.metadata.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.varve.base.BookieId;
+import io.varve.base.StartupException;
+import io.varve.metadata.api.MetadataClient;
+import io.varve.metadata.api.MetadataClient.BookieRegistration;
+import io.varve.metadata.api.MetadataException;
+import io.varve.metadata.client.RemoteMetadataClient;
+import io.varve.metadata.model.Topic;
+import io.varve.metadata.testing.MetadataCluster;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@Timeout(180)
+class MetadataQuorumIT {
+
+    @TempDir
+    Path directory;
+
+    /** Keeps asking, and remembers what was answered. */
+    private static final class Load {
+        private final MetadataClient client;
+        private final AtomicBoolean stop = new AtomicBoolean();
+        private final List<String> created = new ArrayList<>();
+        private final TreeSet<Long> producerIds = new TreeSet<>();
+        private final List<Throwable> refused = new ArrayList<>();
+        private int unknown;
+        private final Thread thread;
+
+        Load(MetadataClient client, String prefix) {
+            this.client = client;
+            this.thread = new Thread(() -> run(prefix), "load-" + prefix);
+            thread.start();
+        }
+
+        private void run(String prefix) {
+            for (int i = 0; !stop.get(); i++) {
+                String name = prefix + i;
+                CompletableFuture<Topic> topic = client.createTopic(name, 1, 1, Map.of());
+                CompletableFuture<MetadataClient.ProducerIdBlock> ids = client.allocateProducerIds();
+                try {
+                    topic.join();
+                    created.add(name);
+                    if (!producerIds.add(ids.join().first())) {
+                        refused.add(new AssertionError("producer ids given twice"));
+                    }
+                } catch (CompletionException failed) {
+                    if (failed.getCause() instanceof MetadataException known
+                            && known.reason() == MetadataException.Reason.UNKNOWN_OUTCOME) {
+                        unknown++;
+                    } else {
+                        refused.add(failed.getCause());
+                    }
+                }
+            }
+        }
+
+        void stop() throws InterruptedException {
+            stop.set(true);
+            thread.join(60_000);
+            assertThat(thread.isAlive()).isFalse();
+        }
+    }
+
+    private static void await(String what, long timeoutMs, BooleanSupplier condition) throws TimeoutException {
+        long deadlineNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
+        while (!condition.getAsBoolean()) {
+            if (System.nanoTime() > deadlineNs) {
+                throw new TimeoutException(what);
+            }
+            LockSupport.parkNanos(10_000_000);
+        }
+    }
+
+    private static int awaitLeader(MetadataCluster cluster) throws TimeoutException {
+        await("a leader", 20_000, () -> cluster.leaders().size() == 1);
+        return cluster.leaders().get(0);
+    }
+
+    private static void registerBookie(MetadataClient client) {
+        client.registerBookie(new BookieRegistration(
+                        new BookieId(1), 1, List.of(101L), "", "localhost", 9001, 1 << 30, 1 << 30))
+                .join();
+    }
+
+    private static void checkLoad(Load load, MetadataCluster cluster) {
+        assertThat(load.refused)
+                .as("nothing is refused that nobody else asked for")
+                .isEmpty();
+        assertThat(load.created).isNotEmpty();
+        MetadataClient fresh = cluster.client();
+        var view = fresh.linearizable().join();
+        assertThat(load.created).allSatisfy(name -> assertThat(view.topic(name)).isPresent());
+        assertThat(view.topics().size()).isBetween(load.created.size(), load.created.size() + load.unknown);
+        assertThat(cluster.faults()).isEmpty();
+    }
+
+    private static void assertSameDigest(MetadataCluster cluster) throws TimeoutException {
+        await(
+                "all nodes to be alike",
+                20_000,
+                () -> cluster.nodes().values().stream()
+                                .map(node -> node.raft().image().version() + "/"
+                                        + node.raft().image().digest())
+                                .distinct()
+                                .count()
+                        == 1);
+    }
+
+    @Test
+    void noCommandIsLostOrDoubledWhileLeadersAreStopped() throws Exception {
+        try (MetadataCluster cluster = new MetadataCluster(directory, 3).startAll()) {
+            RemoteMetadataClient client = cluster.client();
+            registerBookie(client);
+            Load load = new Load(client, "a");
+            for (int round = 0; round < 3; round++) {
+                int leader = awaitLeader(cluster);
+                int before = load.created.size();
+                cluster.stop(leader);
+                await("writing to go on", 20_000, () -> load.created.size() > before + 50);
+                cluster.start(leader);
+            }
+            awaitLeader(cluster);
+            load.stop();
+            checkLoad(load, cluster);
+            assertSameDigest(cluster);
+        }
+    }
+
+    @Test
+    void anEmptiedNodeIsGivenASnapshotAndAllSurviveARestart() throws Exception {
+        try (MetadataCluster cluster =
+                new MetadataCluster(directory, 3).withSnapshotEvery(100, 0).startAll()) {
+            RemoteMetadataClient client = cluster.client();
+            registerBookie(client);
+            int leader = awaitLeader(cluster);
+            int emptied = leader % 3 + 1;
+            cluster.stop(emptied);
+            deleteAll(cluster.directoryOf(emptied));
+            Load load = new Load(client, "b");
+            await("a purge", 60_000, () -> cluster.nodes().get(leader).raft().logStartIndex() > 100);
+            cluster.start(emptied);
+            await(
+                    "the emptied node to catch up",
+                    60_000,
+                    () -> cluster.nodes().get(emptied).raft().image().version() > 200);
+            load.stop();
+            checkLoad(load, cluster);
+            assertSameDigest(cluster);
+            assertThat(cluster.nodes().get(emptied).raft().snapshotIndex()).isGreaterThan(100);
+            assertThat(cluster.nodes().get(emptied).raft().logStartIndex())
+                    .as("the log of the emptied node begins after the snapshot that it was given")
+                    .isGreaterThan(100);
+
+            List.of(1, 2, 3).forEach(cluster::stop);
+            cluster.startAll();
+            awaitLeader(cluster);
+            checkLoad(load, cluster);
+            assertSameDigest(cluster);
+        }
+    }
+
+    @Test
+    void withoutAQuorumACommandIsNotSaidToBeDone() throws Exception {
+        try (MetadataCluster cluster = new MetadataCluster(directory, 3).startAll()) {
+            RemoteMetadataClient client = cluster.client();
+            registerBookie(client);
+            int leader = awaitLeader(cluster);
+            for (int id : List.of(1, 2, 3)) {
+                if (id != leader) {
+                    cluster.stop(id);
+                }
+            }
+            CompletableFuture<Topic> asked = client.createTopic("t", 1, 1, Map.of());
+            assertThatThrownBy(() -> asked.get(3, TimeUnit.SECONDS)).isInstanceOf(TimeoutException.class);
+            assertThatThrownBy(() -> RemoteMetadataClient.connect(cluster.options(), 1_500))
+                    .isInstanceOfSatisfying(
+                            StartupException.class,
+                            e -> assertThat(e.reason()).isEqualTo(StartupException.Reason.NO_QUORUM));
+            for (int id : List.of(1, 2, 3)) {
+                if (id != leader) {
+                    cluster.start(id);
+                }
+            }
+            asked.get(25, TimeUnit.SECONDS);
+            assertThat(client.linearizable().get(10, TimeUnit.SECONDS).topic("t"))
+                    .isPresent();
+        }
+    }
+
+    @Test
+    void aForeignOrLockedDirectoryIsRefused() throws Exception {
+        try (MetadataCluster cluster = new MetadataCluster(directory, 3)) {
+            cluster.start(1);
+            assertThatThrownBy(() -> cluster.start(1))
+                    .isInstanceOfSatisfying(
+                            StartupException.class,
+                            e -> assertThat(e.reason()).isEqualTo(StartupException.Reason.DIRECTORY_LOCKED));
+            cluster.stop(1);
+            Files.move(cluster.directoryOf(1), cluster.directoryOf(2));
+            assertThatThrownBy(() -> cluster.start(2))
+                    .isInstanceOfSatisfying(
+                            StartupException.class,
+                            e -> assertThat(e.reason()).isEqualTo(StartupException.Reason.DIRECTORY_FOREIGN));
+        }
+    }
+
+    private static void deleteAll(Path root) throws IOException {
+        try (Stream<Path> all = Files.walk(root)) {
+            for (Path path : all.sorted(Comparator.reverseOrder()).toList()) {
+                Files.delete(path);
+            }
+        }
+    }
+}
