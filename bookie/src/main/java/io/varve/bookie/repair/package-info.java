@@ -1,0 +1,2 @@
+/** A bookie's work on its own replicas: copying from others, deleting, sealing, confirming, and reporting damage. */
+package io.varve.bookie.repair;

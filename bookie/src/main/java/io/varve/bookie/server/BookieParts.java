@@ -1,0 +1,48 @@
+package io.varve.bookie.server;
+
+import io.micrometer.core.instrument.MeterRegistry;
+import io.varve.base.Clock;
+import io.varve.base.FaultHandler;
+import io.varve.base.Randomness;
+import io.varve.bookie.store.SegmentStore;
+import io.varve.bookie.store.StoreListener;
+import io.varve.bookie.store.StoreOptions;
+import io.varve.metadata.api.MetadataClient;
+import io.varve.protocol.rpc.RpcClientOptions;
+import io.varve.tiering.api.Offloader;
+
+/**
+ * What a bookie is made of beside itself, so that a test can put other things in the place of disks, metadata and buckets. What is opened here is closed by the
+ * bookie.
+ */
+public interface BookieParts {
+
+    /** The process's clock. */
+    Clock clock();
+
+    /** The process's chance; safe for any thread. */
+    Randomness randomness();
+
+    /** What happens when an invariant is found broken. */
+    FaultHandler faults();
+
+    /** Where meters are registered. */
+    MeterRegistry registry();
+
+    /** A way to the metadata service. Does not wait for it. */
+    MetadataClient openMetadata(BookieConfig config, RpcClientOptions rpc);
+
+    /**
+     * The store on the bookie's disks.
+     *
+     * @throws io.varve.base.StartupException DIRECTORY_LOCKED, DIRECTORY_FOREIGN or DISK
+     */
+    SegmentStore openStore(StoreOptions options, StoreListener listener);
+
+    /**
+     * The way to object storage.
+     *
+     * @throws io.varve.base.StartupException NO_BUCKET
+     */
+    Offloader openOffloader(BookieConfig config, String clusterId);
+}
