@@ -8,6 +8,7 @@ import io.varve.base.PartitionId;
 import io.varve.base.SegmentId;
 import io.varve.protocol.rpc.RpcClient;
 import io.varve.protocol.rpc.RpcException;
+import io.varve.protocol.rpc.RpcLoops;
 import io.varve.protocol.rpc.RpcStatus;
 import io.varve.protocol.storage.AppendFrames;
 import io.varve.protocol.storage.StorageCodec;
@@ -18,7 +19,6 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import org.slf4j.Logger;
@@ -35,18 +35,14 @@ public final class RemoteBookieClient implements BookieClient {
     private final BookieClientOptions options;
     private final Map<BookieAddress, BookieConnections> bookies = new ConcurrentHashMap<>();
     private final Set<RemoteAppendStream> streams = ConcurrentHashMap.newKeySet();
-    private final Future<?> checking;
+    private final RpcLoops.Repeated checking;
 
     public RemoteBookieClient(BookieClientOptions options) {
         this.options = options;
         this.clock = options.rpc().clock();
         this.client = new RpcClient(options.rpc());
         long checkMs = Math.max(1, Math.min(CHECK_MS_MAX, options.appendSilenceMsMax() / 10));
-        this.checking = options.rpc()
-                .loops()
-                .group()
-                .next()
-                .scheduleWithFixedDelay(this::check, checkMs, checkMs, TimeUnit.MILLISECONDS);
+        this.checking = options.rpc().loops().every(checkMs, this::check);
     }
 
     @Override
@@ -162,7 +158,7 @@ public final class RemoteBookieClient implements BookieClient {
 
     @Override
     public void close() {
-        checking.cancel(false);
+        checking.close();
         client.close();
     }
 

@@ -72,7 +72,9 @@ class TaskBoardTest {
         board.given(List.of(delete(4, 77), copy(5, 77), copy(6, 78)));
         assertThat(board.begin(0)).containsExactly(delete(4, 77), copy(6, 78));
         board.tryAgain(4, 50);
-        assertThat(board.begin(10)).as("the older one waits, and the younger for it").isEmpty();
+        assertThat(board.begin(10))
+                .as("the older one waits, and the younger for it")
+                .isEmpty();
         assertThat(board.begin(50)).containsExactly(delete(4, 77));
         board.reported(4);
         assertThat(board.begin(60)).containsExactly(copy(5, 77));

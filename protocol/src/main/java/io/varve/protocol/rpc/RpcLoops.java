@@ -13,6 +13,7 @@ import io.netty.channel.nio.NioIoHandler;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.channel.socket.nio.NioSocketChannel;
 import io.netty.util.concurrent.DefaultThreadFactory;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
 /** The event loops of a process, shared by its servers and clients: epoll where it is, else NIO. */
@@ -49,6 +50,20 @@ public final class RpcLoops implements AutoCloseable {
     /** The class of listening sockets that runs on them. */
     public Class<? extends ServerChannel> serverChannelType() {
         return Epoll.isAvailable() ? EpollServerSocketChannel.class : NioServerSocketChannel.class;
+    }
+
+    /** Runs {@code task}, which must not block, every {@code periodMs} on one of the loops until what is returned is closed. */
+    public Repeated every(long periodMs, Runnable task) {
+        Future<?> repeated = group.next().scheduleWithFixedDelay(task, periodMs, periodMs, TimeUnit.MILLISECONDS);
+        return () -> repeated.cancel(false);
+    }
+
+    /** Something that is run again and again. */
+    @FunctionalInterface
+    public interface Repeated extends AutoCloseable {
+        /** Not again from now on; a run under way goes on. */
+        @Override
+        void close();
     }
 
     /** Stops the loops and waits for them, two seconds at most. Close what runs on them first. */

@@ -115,7 +115,12 @@ public final class Tiering implements AutoCloseable {
     }
 
     /** Tries everything that will be asked of the store, and says in one line what is wrong. */
-    public BucketProbe.Verdict probe() {
+    public StoreVerdict probe() {
+        BucketProbe.Verdict verdict = verdict();
+        return new StoreVerdict(verdict.isSound(), verdict.line());
+    }
+
+    private BucketProbe.Verdict verdict() {
         return new BucketProbe(store, "", Long.toHexString(randomness.nextLong()))
                 .run()
                 .join();
@@ -131,7 +136,7 @@ public final class Tiering implements AutoCloseable {
         if (!config.get(TieringConfig.CHECK_AT_START)) {
             return;
         }
-        BucketProbe.Verdict verdict = probe();
+        BucketProbe.Verdict verdict = verdict();
         if (!verdict.isSound()) {
             refuseUnlessAway(verdict.kind(), verdict.line());
             return;

@@ -86,7 +86,7 @@ public final class FetchSession<K> {
                 tracked.wanted = what;
             }
         });
-        forgotten.forEach(partitions::remove);
+        forgotten.forEach(partition -> partitions.remove(partition));
     }
 
     /** Everything it is about, in the order in which it is to be served. */

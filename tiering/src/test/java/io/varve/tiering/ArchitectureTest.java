@@ -1,0 +1,17 @@
+package io.varve.tiering;
+
+import io.varve.VarveRules;
+import org.junit.jupiter.api.Test;
+
+class ArchitectureTest {
+
+    @Test
+    void theModuleKeepsTheRules() {
+        VarveRules.checkModule(VarveRules.mainClasses("io.varve.tiering"));
+    }
+
+    @Test
+    void itsTestsDoNotSleep() {
+        VarveRules.TESTS_DO_NOT_SLEEP.check(VarveRules.testClasses("io.varve.tiering"));
+    }
+}
