@@ -235,7 +235,8 @@ public final class TieringConfig {
                 config.find(PATH_STYLE).orElse(usual.pathStyle()),
                 config.find(CHECKSUMS).map(c -> c == Checksums.WHEN_SUPPORTED).orElse(usual.checksums()),
                 config.find(BULK_DELETE).orElse(usual.bulkDelete()),
-                config.find(CHUNKED).orElse(usual.chunkedEncoding()));
+                config.find(CHUNKED).orElse(usual.chunkedEncoding()),
+                usual.expectContinue());
         return new S3Settings(
                 bucket,
                 get(REGION),

@@ -34,6 +34,7 @@ final class S3Clients {
                 .responseChecksumValidation(ResponseChecksumValidation.WHEN_REQUIRED)
                 .serviceConfiguration(S3Configuration.builder()
                         .chunkedEncodingEnabled(dialect.chunkedEncoding())
+                        .expectContinueEnabled(dialect.expectContinue())
                         .build())
                 .overrideConfiguration(o -> o.retryStrategy(DefaultRetryStrategy.doNotRetry()))
                 .httpClientBuilder(NettyNioAsyncHttpClient.builder()

@@ -39,13 +39,13 @@ public record S3Settings(
     /** Stores whose habits are known. */
     public enum Profile {
         /** Amazon S3: host style, checksums with every write. */
-        AWS(new Dialect(false, true, BulkDelete.CHECKSUM, true)),
+        AWS(new Dialect(false, true, BulkDelete.CHECKSUM, true, true)),
         /** MinIO of the last years takes what AWS takes, by path. */
-        MINIO(new Dialect(true, true, BulkDelete.CHECKSUM, true)),
+        MINIO(new Dialect(true, true, BulkDelete.CHECKSUM, true, false)),
         /** LocalStack, by path. */
-        LOCALSTACK(new Dialect(true, true, BulkDelete.CHECKSUM, true)),
+        LOCALSTACK(new Dialect(true, true, BulkDelete.CHECKSUM, true, false)),
         /** Anything else: only what S3 had ten years ago. Ceph, Swift, GCS, ECS and older MinIO refuse the newer checksums. */
-        GENERIC(new Dialect(true, false, BulkDelete.ONE_BY_ONE, false));
+        GENERIC(new Dialect(true, false, BulkDelete.ONE_BY_ONE, false, false));
 
         private final Dialect dialect;
 
@@ -66,8 +66,14 @@ public record S3Settings(
      * @param checksums writes carry a checksum of the SDK's choice
      * @param bulkDelete how many objects are deleted
      * @param chunkedEncoding bodies may be framed as {@code aws-chunked}; a store that doesn't know it keeps the framing as content
+     * @param expectContinue large bodies are sent only after the store said that it wants them; some never do
      */
-    public record Dialect(boolean pathStyle, boolean checksums, BulkDelete bulkDelete, boolean chunkedEncoding) {}
+    public record Dialect(
+            boolean pathStyle,
+            boolean checksums,
+            BulkDelete bulkDelete,
+            boolean chunkedEncoding,
+            boolean expectContinue) {}
 
     /** Ways to delete many objects. */
     public enum BulkDelete {

@@ -51,8 +51,9 @@ class PlainS3StoreIT extends ObjectStoreContract {
 
     @Test
     void aBulkDeleteHasAContentMd5WhereTheStoreWantsOne() throws Exception {
-        S3Settings.Dialect dialect = new S3Settings.Dialect(true, false, S3Settings.BulkDelete.CONTENT_MD5, false);
-        S3Settings.Dialect without = new S3Settings.Dialect(true, false, S3Settings.BulkDelete.CHECKSUM, false);
+        S3Settings.Dialect dialect =
+                new S3Settings.Dialect(true, false, S3Settings.BulkDelete.CONTENT_MD5, false, false);
+        S3Settings.Dialect without = new S3Settings.Dialect(true, false, S3Settings.BulkDelete.CHECKSUM, false, false);
         try (PlainS3Server lenient = new PlainS3Server(true);
                 ObjectStore store = new S3ObjectStore(settings(lenient.endpoint(), dialect, fixed("key-1")));
                 ObjectStore other = new S3ObjectStore(settings(lenient.endpoint(), without, fixed("key-1")))) {
