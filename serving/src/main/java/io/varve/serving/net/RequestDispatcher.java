@@ -8,6 +8,7 @@ import io.varve.serving.request.Answer;
 import io.varve.serving.request.BrokerServices;
 import io.varve.serving.request.ClientRequest;
 import io.varve.serving.request.RequestProcessor;
+import io.varve.serving.request.admission.ClientQuotasHandler;
 import io.varve.serving.request.cluster.AbsentHandler;
 import io.varve.serving.request.cluster.ApiVersionsHandler;
 import io.varve.serving.request.cluster.DescribeClusterHandler;
@@ -50,6 +51,7 @@ public final class RequestDispatcher implements RequestProcessor {
     private final DescribeConfigsHandler describeConfigs;
     private final AlterConfigsHandler alterConfigs;
     private final DescribeClusterHandler describeCluster;
+    private final ClientQuotasHandler clientQuotas;
     private final AbsentHandler absent;
     private final Coordinators coordinators;
     private final GroupCoordinators groups;
@@ -76,6 +78,7 @@ public final class RequestDispatcher implements RequestProcessor {
         this.describeConfigs = new DescribeConfigsHandler(broker);
         this.alterConfigs = new AlterConfigsHandler(broker);
         this.describeCluster = new DescribeClusterHandler(broker);
+        this.clientQuotas = new ClientQuotasHandler(broker);
         this.absent = new AbsentHandler(broker);
     }
 
@@ -101,6 +104,9 @@ public final class RequestDispatcher implements RequestProcessor {
             case ALTER_CONFIGS -> alterConfigs.replace(request);
             case DESCRIBE_CLUSTER -> describeCluster.cluster(request);
             case DESCRIBE_LOG_DIRS -> describeCluster.logDirs(request);
+
+            case DESCRIBE_CLIENT_QUOTAS -> clientQuotas.describe(request);
+            case ALTER_CLIENT_QUOTAS -> clientQuotas.alter(request);
 
             case FIND_COORDINATOR -> route(request, coordinators::findCoordinator, FindCoordinatorResponse::new);
             case JOIN_GROUP ->

@@ -42,6 +42,11 @@ public record ClientRequest(ClientSession session, ParsedRequest parsed, int byt
         return parsed.header().clientId();
     }
 
+    /** The user's name: nobody is authenticated yet. */
+    public String user() {
+        return KafkaPrincipal.ANONYMOUS.getName();
+    }
+
     /** The same in the form that the coordinators take. */
     public RequestContext context() {
         return new RequestContext(

@@ -59,6 +59,9 @@ public final class ServingConfig {
     static final ConfigKey<Integer> NETWORK_THREADS = ConfigKey.integer(
                     "num.network.threads", "Event loops for client connections; 0 for one for each processor.", 0, 256)
             .withDefault("0");
+    static final ConfigKey<Integer> RPC_THREADS = ConfigKey.integer(
+                    "broker.rpc.threads", "Event loops for connections to bookies and to the metadata service.", 1, 256)
+            .withDefault("2");
     static final ConfigKey<Integer> REQUEST_BYTES = ConfigKey.integer(
                     "socket.request.max.bytes", "The largest request taken.", 1024, Integer.MAX_VALUE - 16)
             .withDefault("104857600");
@@ -237,7 +240,13 @@ public final class ServingConfig {
         schema.heading("Who and where").keys(NODE_ID, RACK, LISTENERS, ADVERTISED, METADATA_SERVERS, METADATA_WAIT_MS);
         schema.heading("Topics").keys(PARTITIONS, REPLICAS, AUTO_CREATE);
         schema.heading("Connections")
-                .keys(NETWORK_THREADS, REQUEST_BYTES, REQUEST_MEMORY, CONNECTION_REQUESTS, CONNECTION_BYTES)
+                .keys(
+                        NETWORK_THREADS,
+                        RPC_THREADS,
+                        REQUEST_BYTES,
+                        REQUEST_MEMORY,
+                        CONNECTION_REQUESTS,
+                        CONNECTION_BYTES)
                 .keys(CONNECTIONS, CONNECTIONS_PER_IP, IDLE_MS, BACKLOG);
         schema.heading("Fetching and stopping")
                 .keys(FETCH_BYTES, FETCH_MEMORY, FETCH_SESSIONS, TAKEOVER_WAIT_MS, DRAIN_MS);
@@ -277,6 +286,10 @@ public final class ServingConfig {
     /** The keys of tiering. */
     public TieringConfig tiering() {
         return new TieringConfig(config);
+    }
+
+    int rpcThreads() {
+        return config.get(RPC_THREADS);
     }
 
     Listeners listeners() {

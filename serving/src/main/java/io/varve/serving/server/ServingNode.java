@@ -1,7 +1,9 @@
 package io.varve.serving.server;
 
+import io.micrometer.core.instrument.MeterRegistry;
 import io.netty.util.HashedWheelTimer;
 import io.netty.util.concurrent.DefaultThreadFactory;
+import io.varve.base.FaultHandler;
 import io.varve.metadata.model.BrokerInfo;
 import io.varve.serving.coordinator.Coordinators;
 import io.varve.serving.kafka.record.KafkaRecordValidation;
@@ -12,7 +14,9 @@ import io.varve.serving.request.BrokerServices;
 import io.varve.serving.request.Deadlines;
 import io.varve.serving.request.FreshViews;
 import io.varve.serving.request.PartitionFinder;
+import io.varve.serving.request.RequestProcessor;
 import io.varve.serving.request.TopicCache;
+import io.varve.serving.request.admission.QuotaGate;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -37,9 +41,11 @@ public final class ServingNode implements AutoCloseable {
     private final Coordinators coordinators;
     private final KafkaServer server;
     private final BrokerSession session;
+    private final Disconnect remote;
 
-    private ServingNode(ServingConfig config, ServingParts parts) {
+    private ServingNode(ServingConfig config, ServingParts parts, Disconnect remote) {
         this.config = config;
+        this.remote = remote;
         this.parts = parts;
         this.wheel = new HashedWheelTimer(
                 new DefaultThreadFactory("broker-deadlines", true), WHEEL_TICK_MS, TimeUnit.MILLISECONDS);
@@ -64,10 +70,10 @@ public final class ServingNode implements AutoCloseable {
                 new TopicCache(),
                 deadlines);
         this.coordinators = parts.coordinators().over(manager);
-        RequestDispatcher dispatcher = new RequestDispatcher(services, new KafkaRecordValidation(), coordinators);
+        RequestProcessor requests =
+                new QuotaGate(new RequestDispatcher(services, new KafkaRecordValidation(), coordinators), services);
         try {
-            this.server =
-                    KafkaServer.bind(config.network(), dispatcher, parts.clock(), parts.registry(), parts.faults());
+            this.server = KafkaServer.bind(config.network(), requests, parts.clock(), parts.registry(), parts.faults());
         } catch (RuntimeException e) {
             closeInside();
             throw e;
@@ -84,12 +90,32 @@ public final class ServingNode implements AutoCloseable {
     }
 
     /**
+     * Connects to the cluster and starts a broker.
+     *
+     * @param faults ends the process: a broker that broke an invariant must not go on
+     * @throws io.varve.base.StartupException BAD_CONFIG, NO_QUORUM, PORT_TAKEN or DUPLICATE_NODE, each in one line
+     */
+    public static ServingNode start(ServingConfig config, MeterRegistry registry, FaultHandler faults) {
+        RemoteParts remote = new RemoteParts(config, registry, faults);
+        try {
+            return start(config, remote.parts(), remote);
+        } catch (RuntimeException e) {
+            remote.close();
+            throw e;
+        }
+    }
+
+    /**
      * Starts a broker on parts that are connected already; they stay the caller's.
      *
      * @throws io.varve.base.StartupException PORT_TAKEN, DUPLICATE_NODE or NO_QUORUM
      */
     static ServingNode start(ServingConfig config, ServingParts parts) {
-        ServingNode node = new ServingNode(config, parts);
+        return start(config, parts, () -> {});
+    }
+
+    private static ServingNode start(ServingConfig config, ServingParts parts, Disconnect remote) {
+        ServingNode node = new ServingNode(config, parts, remote);
         try {
             node.session.open(config.metadataWaitMs());
             node.manager.start();
@@ -100,6 +126,12 @@ public final class ServingNode implements AutoCloseable {
         }
         LOG.info("event=broker_started broker={} rack=\"{}\"", config.nodeId(), config.rack());
         return node;
+    }
+
+    /** Lets go of what the node was started with. */
+    interface Disconnect extends AutoCloseable {
+        @Override
+        void close();
     }
 
     /** The port of a listener, which matters if it was configured as 0. */
@@ -117,6 +149,7 @@ public final class ServingNode implements AutoCloseable {
         server.close();
         session.close();
         closeInside();
+        remote.close();
         LOG.info("event=broker_stopped broker={}", config.nodeId());
     }
 

@@ -25,6 +25,10 @@ import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.errors.TopicExistsException;
+import org.apache.kafka.common.quota.ClientQuotaAlteration;
+import org.apache.kafka.common.quota.ClientQuotaEntity;
+import org.apache.kafka.common.quota.ClientQuotaFilter;
+import org.apache.kafka.common.quota.ClientQuotaFilterComponent;
 import org.apache.kafka.common.serialization.StringDeserializer;
 import org.apache.kafka.common.serialization.StringSerializer;
 import org.junit.jupiter.api.AfterEach;
@@ -188,6 +192,36 @@ final class StockClientIT {
         create("t", 1);
         assertThat(admin.describeLogDirs(List.of(1)).allDescriptions().get().get(1))
                 .hasSize(1);
+    }
+
+    @Test
+    void aQuotaIsSetAndDescribedAndHeld() throws Exception {
+        create("t", 1);
+        ClientQuotaEntity slow = new ClientQuotaEntity(Map.of(ClientQuotaEntity.CLIENT_ID, "slow"));
+        admin.alterClientQuotas(List.of(new ClientQuotaAlteration(
+                        slow, List.of(new ClientQuotaAlteration.Op("producer_byte_rate", 100_000.0)))))
+                .all()
+                .get();
+        assertThat(admin.describeClientQuotas(ClientQuotaFilter.contains(
+                                List.of(ClientQuotaFilterComponent.ofEntity(ClientQuotaEntity.CLIENT_ID, "slow"))))
+                        .entities()
+                        .get())
+                .containsExactly(Map.entry(slow, Map.of("producer_byte_rate", 100_000.0)));
+
+        assertThat(secondsToProduce("slow", 30, 10_000)).isBetween(1.5, 20.0);
+        assertThat(secondsToProduce("other", 30, 10_000)).isLessThan(1.5);
+    }
+
+    private double secondsToProduce(String clientId, int records, int bytes) throws Exception {
+        try (KafkaProducer<String, String> producer =
+                producer(Map.of("client.id", clientId, "max.in.flight.requests.per.connection", "1"))) {
+            producer.partitionsFor("t");
+            long startNs = System.nanoTime();
+            for (int i = 0; i < records; i++) {
+                producer.send(new ProducerRecord<>("t", "x".repeat(bytes))).get();
+            }
+            return (System.nanoTime() - startNs) / 1e9;
+        }
     }
 
     private void create(String topic, int partitions) throws Exception {

@@ -21,6 +21,7 @@ import io.varve.serving.request.Deadlines;
 import io.varve.serving.request.FreshViews;
 import io.varve.serving.request.PartitionFinder;
 import io.varve.serving.request.TopicCache;
+import io.varve.serving.request.admission.QuotaGate;
 import io.varve.sim.RecordingFaultHandler;
 import java.util.List;
 import java.util.Optional;
@@ -60,7 +61,8 @@ final class TestBroker implements AutoCloseable {
                 settings(id), configs, SystemClock.INSTANCE, metadata, logs, finder, new TopicCache(), deadlines);
         RequestDispatcher dispatcher =
                 new RequestDispatcher(services, new KafkaRecordValidation(), OnlyProducerIds.over(metadata));
-        this.server = KafkaServer.bind(options, dispatcher, SystemClock.INSTANCE, meters, faults);
+        this.server =
+                KafkaServer.bind(options, new QuotaGate(dispatcher, services), SystemClock.INSTANCE, meters, faults);
         metadata.registerBroker(new BrokerInfo(
                         id,
                         id * 100L,

@@ -20,7 +20,8 @@ final class ListenersTest {
         assertThatThrownBy(() -> listeners(List.of(listener), List.of()))
                 .isInstanceOf(StartupException.class)
                 .hasMessageContaining("advertised.listeners");
-        assertThat(listeners(List.of(listener), List.of("PLAINTEXT://broker-1:19092")).endpoints(name -> 9092))
+        assertThat(listeners(List.of(listener), List.of("PLAINTEXT://broker-1:19092"))
+                        .endpoints(name -> 9092))
                 .containsExactly(new Endpoint("PLAINTEXT", "PLAINTEXT", "broker-1", 19092));
     }
 
@@ -58,7 +59,6 @@ final class ListenersTest {
     }
 
     private static Listeners listeners(List<String> listeners, List<String> advertised) {
-        return Listeners.of(
-                Listeners.parse(listeners), advertised.isEmpty() ? List.of() : Listeners.parse(advertised));
+        return Listeners.of(Listeners.parse(listeners), advertised.isEmpty() ? List.of() : Listeners.parse(advertised));
     }
 }

@@ -4,13 +4,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.netty.channel.socket.SocketChannel;
 import io.varve.base.StartupException;
 import io.varve.bookie.client.InMemoryBookies;
 import io.varve.metadata.api.MetadataClient;
 import io.varve.metadata.model.PartitionState;
 import io.varve.metadata.testing.InMemoryMetadata;
+import io.varve.protocol.rpc.RpcLoops;
 import io.varve.protocol.runtime.SystemClock;
-import io.varve.serving.coordinator.OnlyProducerIds;
+import io.varve.serving.kafka.CoordinatorOptions;
+import io.varve.serving.kafka.KafkaCoordinators;
+import io.varve.serving.kafka.txn.TxnCoordinator;
 import io.varve.sim.RecordingFaultHandler;
 import io.varve.sim.ThreadTimers;
 import java.time.Duration;
@@ -44,6 +48,7 @@ final class ServingNodeIT {
     private final RecordingFaultHandler faults = new RecordingFaultHandler();
     private final InMemoryMetadata cluster = new InMemoryMetadata(SystemClock.INSTANCE, 3).withBookies(3);
     private final List<AutoCloseable> toClose = new ArrayList<>();
+    private final RpcLoops loops = RpcLoops.start("test-rpc", 1);
     private ThreadTimers timers;
     private InMemoryBookies bookies;
     private ServingNode first;
@@ -68,6 +73,7 @@ final class ServingNodeIT {
             one.close();
         }
         timers.close();
+        loops.close();
         faults.assertNone();
     }
 
@@ -129,10 +135,75 @@ final class ServingNodeIT {
     }
 
     @Test
+    void aGroupReadsCommitsAndGoesOnWhereItWas() throws Exception {
+        create("t", 4);
+        for (Future<RecordMetadata> one : produce("t", 4, 0, 200)) {
+            one.get(30, TimeUnit.SECONDS);
+        }
+        assertThat(consume("g", 200)).hasSize(200);
+        for (Future<RecordMetadata> one : produce("t", 4, 200, 100)) {
+            one.get(30, TimeUnit.SECONDS);
+        }
+        assertThat(consume("g", 100))
+                .extracting(ConsumerRecord::value)
+                .allSatisfy(value ->
+                        assertThat(Integer.parseInt(value.substring(1))).isGreaterThanOrEqualTo(200))
+                .hasSize(100);
+    }
+
+    @Test
+    void readersOfCommittedRecordsSeeCommittedOnesOnly() throws Exception {
+        create("t", 4);
+        try (KafkaProducer<String, String> producer =
+                producer(bootstrap(first) + "," + bootstrap(second), Map.of("transactional.id", "tx"))) {
+            producer.initTransactions();
+            for (int round = 0; round < 10; round++) {
+                producer.beginTransaction();
+                for (int partition = 0; partition < 4; partition++) {
+                    producer.send(new ProducerRecord<>("t", partition, "k", (round % 2 == 0 ? "c" : "a") + round));
+                }
+                if (round % 2 == 0) {
+                    producer.commitTransaction();
+                } else {
+                    producer.flush();
+                    producer.abortTransaction();
+                }
+            }
+        }
+        assertThat(read("t", 4, 20, Map.of("isolation.level", "read_committed")))
+                .extracting(ConsumerRecord::value)
+                .allSatisfy(value -> assertThat(value).startsWith("c"))
+                .hasSize(20);
+        assertThat(read("t", 4, 40, Map.of())).hasSize(40);
+    }
+
+    private List<ConsumerRecord<String, String>> consume(String group, int count) {
+        List<ConsumerRecord<String, String>> read = new ArrayList<>();
+        try (KafkaConsumer<String, String> consumer = new KafkaConsumer<>(
+                Map.of(
+                        "bootstrap.servers",
+                        bootstrap(first),
+                        "auto.offset.reset",
+                        "earliest",
+                        "enable.auto.commit",
+                        "false",
+                        "group.id",
+                        group),
+                new StringDeserializer(),
+                new StringDeserializer())) {
+            consumer.subscribe(List.of("t"));
+            for (int polls = 0; read.size() < count && polls < 100; polls++) {
+                consumer.poll(Duration.ofMillis(500)).forEach(read::add);
+            }
+            consumer.commitSync();
+        }
+        return read;
+    }
+
+    @Test
     void aPortThatIsTakenIsSaidInALine() {
         MetadataClient metadata = client();
-        ServingConfig config =
-                config(3, "PLAINTEXT://127.0.0.1:" + first.port("PLAINTEXT"));
+        ServingConfig config = config(3, "PLAINTEXT://127.0.0.1:" + first.port("PLAINTEXT"));
         assertThatThrownBy(() -> ServingNode.start(config, parts(3, metadata)))
                 .isInstanceOfSatisfying(
                         StartupException.class,
@@ -148,10 +219,14 @@ final class ServingNodeIT {
                 .check(
                         "test",
                         Map.of(
-                                "node.id", Integer.toString(id),
-                                "listeners", listeners,
-                                "metadata.servers", "1@localhost:1",
-                                "broker.drain.timeout.ms", "10000"),
+                                "node.id",
+                                Integer.toString(id),
+                                "listeners",
+                                listeners,
+                                "metadata.servers",
+                                "1@localhost:1",
+                                "broker.drain.timeout.ms",
+                                "10000"),
                         Map.of(),
                         Map.of()));
     }
@@ -170,7 +245,14 @@ final class ServingNodeIT {
                 metadata,
                 bookies.client("broker-" + id),
                 NoBucket.INSTANCE,
-                logs -> OnlyProducerIds.over(metadata),
+                logs -> new KafkaCoordinators(
+                        new CoordinatorOptions(id, Map.of("group.initial.rebalance.delay.ms", "0"), 4, 4, 1 << 20),
+                        metadata,
+                        logs,
+                        TxnCoordinator.brokerClient(
+                                metadata, loops.group(), loops.channelType().asSubclass(SocketChannel.class)),
+                        SystemClock.INSTANCE,
+                        faults),
                 SystemClock.INSTANCE,
                 new SimpleMeterRegistry(),
                 faults);
@@ -189,7 +271,10 @@ final class ServingNodeIT {
     }
 
     private List<Integer> owners(String topic) {
-        return cluster.view().partitions(cluster.view().topic(topic).orElseThrow().id()).stream()
+        return cluster
+                .view()
+                .partitions(cluster.view().topic(topic).orElseThrow().id())
+                .stream()
                 .map(PartitionState::owner)
                 .distinct()
                 .toList();
@@ -212,11 +297,17 @@ final class ServingNodeIT {
     }
 
     private List<ConsumerRecord<String, String>> read(String topic, int partitions, int count) {
+        return read(topic, partitions, count, Map.of());
+    }
+
+    private List<ConsumerRecord<String, String>> read(
+            String topic, int partitions, int count, Map<String, String> more) {
         List<ConsumerRecord<String, String>> read = new ArrayList<>();
-        try (KafkaConsumer<String, String> consumer = new KafkaConsumer<>(
-                Map.of("bootstrap.servers", bootstrap(second), "auto.offset.reset", "earliest"),
-                new StringDeserializer(),
-                new StringDeserializer())) {
+        Map<String, Object> config = new HashMap<>(more);
+        config.put("bootstrap.servers", bootstrap(second));
+        config.put("auto.offset.reset", "earliest");
+        try (KafkaConsumer<String, String> consumer =
+                new KafkaConsumer<>(config, new StringDeserializer(), new StringDeserializer())) {
             List<TopicPartition> all = new ArrayList<>();
             for (int i = 0; i < partitions; i++) {
                 all.add(new TopicPartition(topic, i));

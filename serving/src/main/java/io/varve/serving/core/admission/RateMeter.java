@@ -1,0 +1,33 @@
+package io.varve.serving.core.admission;
+
+/**
+ * Holds a client to a rate. It may take at once what a second allows, and more on credit: then it is told how long to wait until the debt is paid.
+ * Single owner: the caller serializes.
+ */
+public final class RateMeter {
+
+    /** No wait, and no debt, is longer. */
+    public static final long WAIT_MS_MAX = 10_000;
+
+    private static final double NS_PER_SECOND = 1e9;
+
+    private double allowance;
+    private long atNs;
+    private boolean begun;
+
+    /**
+     * Counts {@code amount}.
+     *
+     * @param perSecond the limit, which may have changed since
+     * @return milliseconds to wait, 0 if none
+     */
+    public long take(double amount, double perSecond, long nowNs) {
+        allowance = begun
+                ? Math.min(perSecond, allowance + perSecond * Math.max(0, nowNs - atNs) / NS_PER_SECOND)
+                : perSecond;
+        begun = true;
+        atNs = nowNs;
+        allowance = Math.max(allowance - amount, -perSecond * WAIT_MS_MAX / 1_000);
+        return allowance >= 0 ? 0 : (long) Math.ceil(-allowance * 1_000 / perSecond);
+    }
+}
