@@ -10,6 +10,7 @@ import io.varve.protocol.config.ConfigSchema;
 import io.varve.protocol.config.HostPort;
 import io.varve.protocol.config.NodeAddress;
 import io.varve.protocol.rpc.RpcBounds;
+import io.varve.tiering.client.TieringConfig;
 import java.nio.file.Path;
 import java.util.EnumMap;
 import java.util.List;
@@ -151,14 +152,17 @@ public final class BookieConfig {
                     "bookie.delete.concurrency", "Replicas, and objects, deleted at a time.", 1, 1_000)
             .withDefault("16");
 
+    /** Everything that a bookie's file may have. */
+    public static final ConfigSchema SCHEMA = schema();
+
     private final Config config;
 
     private BookieConfig(Config config) {
         this.config = config;
     }
 
-    /** The bookie's own keys; others may be added. */
-    public static ConfigSchema.Builder addTo(ConfigSchema.Builder schema) {
+    private static ConfigSchema schema() {
+        ConfigSchema.Builder schema = ConfigSchema.of("bookie");
         schema.heading("Who it is").keys(ID, RACK, DATA_DIRS);
         schema.heading("Where it is").keys(LISTENER, ADVERTISED);
         schema.heading("The metadata service").keys(METADATA_SERVERS, METADATA_WAIT_MS);
@@ -170,11 +174,12 @@ public final class BookieConfig {
                 .keys(RECENT_BYTES_MAX, TAIL_READ_BYTES_MAX, CATCH_UP_READ_BYTES_MAX, READ_REPLY_BYTES_MAX);
         schema.heading("Disks")
                 .keys(UNSETTLED_BYTES_MAX, SETTLE_RATE, SCRUB_RATE, DISK_RESERVE_BYTES, DISK_RELIEVE_BYTES);
-        return schema.heading("Background work").keys(OFFLOADS_MAX, COPIES_MAX, COPY_RATE, DELETIONS_MAX);
+        schema.heading("Background work").keys(OFFLOADS_MAX, COPIES_MAX, COPY_RATE, DELETIONS_MAX);
+        return TieringConfig.addTo(schema).build();
     }
 
     /**
-     * Takes checked values, and checks how they go together.
+     * Takes values checked against {@link #SCHEMA}, and checks how they go together.
      *
      * @throws StartupException BAD_CONFIG in one line
      */

@@ -1,7 +1,9 @@
 package io.varve.bookie.server;
 
 import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
 import io.varve.base.BookieId;
+import io.varve.base.FaultHandler;
 import io.varve.base.SegmentId;
 import io.varve.base.StartupException;
 import io.varve.bookie.client.BookieClient;
@@ -86,7 +88,16 @@ public final class BookieNode implements AutoCloseable {
     }
 
     /**
-     * Starts a bookie, and returns when it is registered.
+     * Starts a bookie on this machine's disks, and returns when it is registered.
+     *
+     * @throws StartupException if it can't be started, in one line; nothing of it is left running
+     */
+    public static BookieNode start(BookieConfig config, MeterRegistry registry, FaultHandler faults) {
+        return start(config, new RealParts(registry, faults));
+    }
+
+    /**
+     * Starts a bookie of other parts, and returns when it is registered.
      *
      * @throws StartupException if it can't be started; nothing of it is left running
      */
@@ -117,6 +128,7 @@ public final class BookieNode implements AutoCloseable {
     }
 
     private void open() {
+        closeLater(parts);
         long sessionId = SystemRandomness.unique();
         thread = Executors.newSingleThreadScheduledExecutor(task -> daemon(task, "bookie-" + self));
         closeLater(thread::shutdownNow);

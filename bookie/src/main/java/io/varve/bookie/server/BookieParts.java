@@ -15,7 +15,7 @@ import io.varve.tiering.api.Offloader;
  * What a bookie is made of beside itself, so that a test can put other things in the place of disks, metadata and buckets. What is opened here is closed by the
  * bookie.
  */
-public interface BookieParts {
+public interface BookieParts extends AutoCloseable {
 
     /** The process's clock. */
     Clock clock();
@@ -45,4 +45,8 @@ public interface BookieParts {
      * @throws io.varve.base.StartupException NO_BUCKET
      */
     Offloader openOffloader(BookieConfig config, String clusterId);
+
+    /** Closes what the opened parts stand on; called after they were closed. */
+    @Override
+    default void close() {}
 }
