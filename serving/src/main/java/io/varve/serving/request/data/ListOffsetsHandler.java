@@ -38,6 +38,9 @@ import org.apache.kafka.common.requests.ListOffsetsResponse;
 public final class ListOffsetsHandler {
 
     private static final byte READ_COMMITTED = 1;
+    /** The first version with a place for it: an older answer that holds one can't be written. */
+    private static final short LEADER_EPOCH_VERSION = 4;
+
     private static final short MAX_TIMESTAMP_VERSION = 7;
     private static final short EARLIEST_LOCAL_VERSION = 8;
     private static final short LATEST_TIERED_VERSION = 9;
@@ -84,7 +87,8 @@ public final class ListOffsetsHandler {
                 .within(
                         broker.settings().adminTimeoutMs(),
                         answer,
-                        () -> failedNow(partition, Errors.REQUEST_TIMED_OUT));
+                        () -> failedNow(partition, Errors.REQUEST_TIMED_OUT))
+                .thenApply(found -> version < LEADER_EPOCH_VERSION ? found.setLeaderEpoch(-1) : found);
     }
 
     private CompletableFuture<ListOffsetsPartitionResponse> look(
