@@ -40,6 +40,14 @@ public final class ConfigSchema {
         return keys.values();
     }
 
+    /** This schema, with more keys at its end under a heading of their own. */
+    public ConfigSchema with(String heading, ConfigKey<?>... more) {
+        Builder builder = new Builder(role);
+        builder.keys.putAll(keys);
+        builder.headings.putAll(headings);
+        return builder.heading(heading).keys(more).build();
+    }
+
     /**
      * Checks what stands in a file, and what overrides it.
      *

@@ -156,4 +156,21 @@ class ConfigSchemaTest {
                         StartupException.class,
                         e -> assertThat(e.reason()).isEqualTo(StartupException.Reason.BAD_CONFIG));
     }
+
+    @Test
+    void aSchemaTakesMoreKeysAtItsEnd() {
+        ConfigKey<Long> more =
+                ConfigKey.number("drain.timeout.ms", "How long.", 0, 10).withDefault("5");
+        ConfigSchema larger = SCHEMA.with("The process", more);
+
+        Config config = larger.check(
+                "test",
+                Map.of("bookie.id", "1", "bookie.data.dirs", "/a", "drain.timeout.ms", "7"),
+                Map.of(),
+                Map.of());
+
+        assertThat(config.get(more)).isEqualTo(7);
+        assertThat(larger.sample()).startsWith(SCHEMA.sample()).contains("# ---- The process ----");
+        assertThat(SCHEMA.keys()).doesNotContain(more);
+    }
 }
