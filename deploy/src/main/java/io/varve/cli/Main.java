@@ -4,7 +4,17 @@ import io.varve.base.StartupException;
 import io.varve.cli.admin.AdminFailure;
 import io.varve.cli.admin.BucketCommand;
 import io.varve.cli.admin.ObjectCommand;
+import io.varve.cli.admin.SegmentsCommand;
+import io.varve.cli.admin.StatusCommand;
+import io.varve.cli.admin.TopicCommand;
+import io.varve.cli.admin.VerifyCommand;
 import io.varve.cli.bench.BenchCommand;
+import io.varve.cli.demo.DemoCommand;
+import io.varve.cli.local.StandaloneCommand;
+import io.varve.cli.role.BookieCommand;
+import io.varve.cli.role.BrokerCommand;
+import io.varve.cli.role.ConfigCommand;
+import io.varve.cli.role.MetadataCommand;
 import io.varve.metadata.api.MetadataException;
 import io.varve.tiering.api.RemoteReadException;
 import java.io.PrintWriter;
@@ -24,7 +34,22 @@ import picocli.CommandLine.Spec;
         scope = CommandLine.ScopeType.INHERIT,
         versionProvider = Version.class,
         synopsisSubcommandLabel = "COMMAND",
-        subcommands = {BucketCommand.class, ObjectCommand.class, BenchCommand.class, CommandLine.HelpCommand.class})
+        subcommands = {
+            DemoCommand.class,
+            StandaloneCommand.class,
+            MetadataCommand.class,
+            BookieCommand.class,
+            BrokerCommand.class,
+            StatusCommand.class,
+            TopicCommand.class,
+            SegmentsCommand.class,
+            BucketCommand.class,
+            ObjectCommand.class,
+            VerifyCommand.class,
+            BenchCommand.class,
+            ConfigCommand.class,
+            CommandLine.HelpCommand.class
+        })
 public final class Main implements Runnable {
 
     @Spec

@@ -6,7 +6,10 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
 /** The object store. */
-@Command(name = "bucket", description = "Looks after the object store.", subcommands = BucketCheckCommand.class)
+@Command(
+        name = "bucket",
+        description = "Looks after the object store.",
+        subcommands = {BucketCheckCommand.class, BucketScrubCommand.class})
 public final class BucketCommand implements Runnable {
 
     @Spec

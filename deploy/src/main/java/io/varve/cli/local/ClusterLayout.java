@@ -1,5 +1,6 @@
 package io.varve.cli.local;
 
+import io.varve.protocol.config.NodeAddress;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -27,6 +28,11 @@ public record ClusterLayout(
 
     private static final String HOST = "127.0.0.1";
 
+    /** Three bookies share this machine's disk: their journals and reserves are smaller than they would be on disks of their own. */
+    private static final long JOURNAL_FILE_BYTES = 64L * 1024 * 1024;
+
+    private static final long DISK_RESERVE_BYTES = 256L * 1024 * 1024;
+
     public ClusterLayout {
         directory = directory.toAbsolutePath().normalize();
         metadataPorts = List.copyOf(metadataPorts);
@@ -51,9 +57,14 @@ public record ClusterLayout(
 
     /** {@code metadata.servers} of everybody: {@code id@host:port}. */
     public String metadataServers() {
+        return metadataNodes().stream().map(NodeAddress::toString).collect(Collectors.joining(","));
+    }
+
+    /** The metadata nodes, for clients of theirs. */
+    public List<NodeAddress> metadataNodes() {
         return IntStream.rangeClosed(1, metadataPorts.size())
-                .mapToObj(id -> id + "@" + HOST + ":" + metadataPorts.get(id - 1))
-                .collect(Collectors.joining(","));
+                .mapToObj(id -> new NodeAddress(id, HOST, metadataPorts.get(id - 1)))
+                .toList();
     }
 
     /** {@code bootstrap.servers} of clients. */
@@ -67,6 +78,7 @@ public record ClusterLayout(
         config.put("metadata.node.id", Integer.toString(id));
         config.put("metadata.data.dir", directory.resolve("metadata-" + id).toString());
         config.put("metadata.servers", metadataServers());
+        config.put("metadata.listen.host", HOST);
         config.put(
                 "metadata.raft.servers",
                 IntStream.rangeClosed(1, raftPorts.size())
@@ -81,6 +93,9 @@ public record ClusterLayout(
         config.put("bookie.id", Integer.toString(id));
         config.put("bookie.data.dirs", directory.resolve("bookie-" + id).toString());
         config.put("bookie.listener", HOST + ":" + bookiePorts.get(id - 1));
+        config.put("bookie.journal.file.bytes", Long.toString(JOURNAL_FILE_BYTES));
+        config.put("bookie.disk.reserve.bytes", Long.toString(DISK_RESERVE_BYTES));
+        config.put("bookie.disk.relieve.bytes", Long.toString(2 * DISK_RESERVE_BYTES));
         return config;
     }
 

@@ -21,7 +21,7 @@ final class ProcessKeys {
 
     private ProcessKeys() {}
 
-    static ConfigSchema.Builder addTo(ConfigSchema.Builder schema) {
-        return schema.heading("The process").keys(METRICS_LISTENER, DRAIN_TIMEOUT_MS);
+    static ConfigSchema addTo(ConfigSchema schema) {
+        return schema.with("The process", METRICS_LISTENER, DRAIN_TIMEOUT_MS);
     }
 }

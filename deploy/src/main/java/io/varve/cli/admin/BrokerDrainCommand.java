@@ -1,0 +1,43 @@
+package io.varve.cli.admin;
+
+import io.varve.cli.link.MetadataLink;
+import io.varve.metadata.client.CommandingClient;
+import io.varve.metadata.model.BrokerInfo;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** Hands a broker's partitions to the others while it runs. */
+@Command(
+        name = "drain",
+        description = "Hands a broker's partitions to the others, and waits until it has none. It may be stopped then.")
+public final class BrokerDrainCommand implements Callable<Integer> {
+
+    @Mixin
+    private MetadataOptions metadata;
+
+    @Parameters(paramLabel = "ID", description = "The broker's node.id.")
+    private int id;
+
+    @Option(names = "--timeout-seconds", defaultValue = "120", description = "How long to wait (${DEFAULT-VALUE}).")
+    private int timeoutSeconds;
+
+    @Override
+    public Integer call() {
+        try (MetadataLink link = metadata.connect()) {
+            CommandingClient client = link.client();
+            if (client.view().brokers().stream().noneMatch(broker -> broker.id() == id)) {
+                throw new AdminFailure("there is no broker " + id);
+            }
+            MetadataOptions.await(client.setBrokerState(id, BrokerInfo.State.DRAINING));
+            Draining.await(
+                    "partitions left",
+                    timeoutSeconds,
+                    () -> client.view().ownedBy(id).size());
+            System.out.println("Broker " + id + " owns no partition any more.");
+        }
+        return 0;
+    }
+}

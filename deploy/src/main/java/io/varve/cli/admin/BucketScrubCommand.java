@@ -1,0 +1,74 @@
+package io.varve.cli.admin;
+
+import io.varve.cli.link.MetadataLink;
+import io.varve.cli.text.Progress;
+import io.varve.cli.text.Table;
+import io.varve.cli.text.Units;
+import io.varve.tiering.client.Tiering;
+import io.varve.tiering.scrub.ReferenceCollector;
+import io.varve.tiering.scrub.Scrubber;
+import java.time.Duration;
+import java.util.Map;
+import java.util.OptionalLong;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** Finds orphans in the bucket, and deletes them when told to (I-11). */
+@Command(
+        name = "scrub",
+        description = {
+            "Compares the bucket with the metadata: objects that nothing names, and names without an object. Looks at this cluster's keys"
+                    + " only, and changes nothing unless --delete is given.",
+            "Ends with 0 if they agree, or do so after the deletion, with 1 if not."
+        })
+final class BucketScrubCommand implements Callable<Integer> {
+
+    @Mixin
+    private TieringOptions tiering;
+
+    @Mixin
+    private MetadataOptions metadata;
+
+    @Option(names = "--delete", description = "Deletes the orphans. What is named but missing is left to people.")
+    private boolean delete;
+
+    @Option(
+            names = "--grace-hours",
+            defaultValue = "24",
+            description = "Objects younger than this are left alone (${DEFAULT-VALUE}).")
+    private int graceHours;
+
+    @Override
+    public Integer call() {
+        try (MetadataLink link = metadata.connect();
+                Tiering store = tiering.open(link.client().view().clusterId())) {
+            Scrubber scrubber = store.newScrubber(Duration.ofHours(graceHours).toMillis());
+            Scrubber.Report report;
+            try (Progress progress = Progress.of("listing", OptionalLong.empty())) {
+                report = scrubber.look(
+                        () -> ReferenceCollector.collect(
+                                MetadataOptions.await(link.client().linearizable())),
+                        progress::to);
+            }
+            print(report);
+            if (delete && !(report.orphans().isEmpty() && report.staleUploads().isEmpty())) {
+                Map<String, String> left = scrubber.clean(report);
+                left.forEach((key, why) -> System.out.println("not deleted: " + key + ": " + why));
+                return left.isEmpty() && report.wrong().isEmpty() ? 0 : 1;
+            }
+            return report.isClean() ? 0 : 1;
+        }
+    }
+
+    private static void print(Scrubber.Report report) {
+        Table counts = new Table("VERDICT", "OBJECTS");
+        report.counts().forEach((verdict, count) -> counts.row(verdict, Units.count(count)));
+        counts.print(System.out);
+        report.orphans()
+                .forEach((key, bytes) -> System.out.println("orphan: " + key + " (" + Units.bytes(bytes) + ")"));
+        report.staleUploads().forEach(upload -> System.out.println("upload never completed: " + upload.key()));
+        report.wrong().forEach((key, what) -> System.out.println("WRONG: " + key + " " + what));
+    }
+}

@@ -1,0 +1,53 @@
+package io.varve.cli.admin;
+
+import io.varve.cli.link.MetadataLink;
+import io.varve.cli.text.Progress;
+import io.varve.cli.text.Units;
+import io.varve.metadata.api.MetadataView;
+import io.varve.tiering.client.Tiering;
+import io.varve.tiering.tools.TopicVerify;
+import java.util.OptionalLong;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** Checks that what the metadata says is what there is. */
+@Command(name = "verify", description = "Checks that what the metadata says is what there is.")
+public final class VerifyCommand implements Runnable {
+
+    @Spec
+    private CommandSpec spec;
+
+    @Override
+    public void run() {
+        throw new CommandLine.ParameterException(spec.commandLine(), "Which command?");
+    }
+
+    @Command(
+            name = "topic",
+            description = {
+                "Walks a topic's chains and the objects behind them, and prints a line for every gap, overlap, absence and disagreement.",
+                "Ends with 0 if there is none."
+            })
+    int topic(
+            @Mixin MetadataOptions metadata,
+            @Mixin TieringOptions tiering,
+            @Parameters(paramLabel = "TOPIC") String name,
+            @Option(names = "--deep", description = "Reads every byte of every object.") boolean deep) {
+        try (MetadataLink link = metadata.connect();
+                Tiering store = tiering.open(link.client().view().clusterId());
+                Progress progress = Progress.of("segments", OptionalLong.empty())) {
+            MetadataView view = MetadataOptions.await(link.client().linearizable());
+            TopicVerify.Result result = store.newTopicVerify(System.out, deep, (done, of) -> progress.to(done))
+                    .verify(view, MetadataOptions.topic(view, name));
+            System.out.println(Units.count(result.segments()) + " segments, " + Units.count(result.offloaded())
+                    + " of them in the bucket, " + Units.bytes(result.bytes()) + " read, "
+                    + Units.count(result.problems()) + " problems");
+            return result.problems() == 0 ? 0 : 1;
+        }
+    }
+}

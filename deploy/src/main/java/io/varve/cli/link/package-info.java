@@ -1,0 +1,2 @@
+/** A tool's way to the metadata service. */
+package io.varve.cli.link;

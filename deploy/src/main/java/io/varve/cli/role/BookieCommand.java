@@ -1,0 +1,16 @@
+package io.varve.cli.role;
+
+import io.varve.cli.admin.BookieDrainCommand;
+import picocli.CommandLine.Command;
+
+/** {@code varve bookie}. */
+@Command(
+        name = "bookie",
+        description = "A bookie: keeps replicas of segments on its disks, and moves what is sealed to object storage.",
+        subcommands = BookieDrainCommand.class)
+public final class BookieCommand extends RoleCommand {
+
+    public BookieCommand() {
+        super(Role.BOOKIE);
+    }
+}
