@@ -1,15 +1,19 @@
 package io.varve.tiering.scrub;
 
 import io.varve.base.Clock;
+import io.varve.metadata.api.MetadataView;
 import io.varve.metadata.model.ObjectKeys;
 import io.varve.tiering.core.ObjectReferences;
 import io.varve.tiering.core.OrphanScrub;
 import io.varve.tiering.object.ObjectStore;
 import io.varve.tiering.object.StoreException;
 import io.varve.tiering.object.StoreFailures;
+import java.io.PrintStream;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
@@ -60,6 +64,16 @@ public final class Scrubber {
             return orphans.values().stream().mapToLong(Long::longValue).sum();
         }
 
+        /** Prints it for people: a line for each thing found, and the counts. */
+        public void print(PrintStream out) {
+            counts.forEach((verdict, count) -> out.printf(
+                    "%-18s %d%n", verdict.name().toLowerCase(Locale.ROOT).replace('_', ' '), count));
+            wrong.forEach((key, what) -> out.printf("WRONG  %s %s%n", key, what));
+            orphans.forEach((key, bytes) -> out.printf("orphan %s %d bytes%n", key, bytes));
+            staleUploads.forEach(upload -> out.printf(
+                    "stale  upload of %s, begun %s%n", upload.key(), Instant.ofEpochMilli(upload.initiatedMs())));
+        }
+
         /** Whether bucket and metadata agree. */
         public boolean isClean() {
             return orphans.isEmpty() && wrong.isEmpty() && staleUploads.isEmpty();
@@ -102,6 +116,15 @@ public final class Scrubber {
             }
         }
         return new Report(counts, orphans, wrong, staleUploads(nowMs));
+    }
+
+    /**
+     * {@link #look(Supplier, LongConsumer)} by what a metadata view names.
+     *
+     * @param view asked for once, after the listing; must be linearizable then
+     */
+    public Report lookByView(Supplier<MetadataView> view, LongConsumer progress) {
+        return look(() -> ReferenceCollector.collect(view.get()), progress);
     }
 
     /**

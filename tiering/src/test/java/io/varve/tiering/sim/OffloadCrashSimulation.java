@@ -1,0 +1,392 @@
+package io.varve.tiering.sim;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.varve.base.BookieId;
+import io.varve.base.PartitionId;
+import io.varve.base.SegmentId;
+import io.varve.metadata.api.MetadataClient;
+import io.varve.metadata.api.MetadataClient.Roll;
+import io.varve.metadata.api.MetadataClient.Seal;
+import io.varve.metadata.core.PlannerSettings;
+import io.varve.metadata.model.BookieTask;
+import io.varve.metadata.model.BrokerInfo;
+import io.varve.metadata.model.ObjectKeys;
+import io.varve.metadata.model.ObjectRef;
+import io.varve.metadata.model.PartitionState;
+import io.varve.metadata.model.SegmentDescriptor;
+import io.varve.metadata.model.Topic;
+import io.varve.metadata.testing.InMemoryMetadata;
+import io.varve.metadata.testing.StepClock;
+import io.varve.tiering.api.Offloader;
+import io.varve.tiering.api.SealedSegmentSource;
+import io.varve.tiering.compress.Lz4FrameCompression;
+import io.varve.tiering.object.ObjectStore;
+import io.varve.tiering.offload.OffloadWorker;
+import io.varve.tiering.offload.UploadSettings;
+import io.varve.tiering.read.ObjectWalk;
+import io.varve.tiering.scrub.Scrubber;
+import io.varve.tiering.testing.DyingObjectStore;
+import io.varve.tiering.testing.MemoryObjectStore;
+import io.varve.tiering.testing.TestSegments;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/**
+ * Bookies are killed at every step of offload, commit, local deletion and deletion from the bucket, between any two calls to the store and
+ * between the store and the metadata, whose real state machine and planners they are driven by; answers of the metadata get lost. After
+ * every step every offset that the chain promises is somewhere (I-1, I-9, I-10); in the end everything is read back from the bucket byte
+ * for byte, and after the scrub the bucket holds what the metadata names and nothing else (I-11).
+ */
+class OffloadCrashSimulation {
+
+    private static final int SEEDS = Math.max(1, Integer.getInteger("varve.simulation.seeds", 200) / 5);
+    private static final int STEPS = 120;
+
+    @Test
+    void nothingIsLostAndNothingIsLeftBehindWhereverAProcessDies() {
+        long crashes = 0;
+        long offloaded = 0;
+        long deleted = 0;
+        for (int seed = 0; seed < SEEDS; seed++) {
+            Run run = new Run(seed, Bug.NONE);
+            try {
+                run.go();
+            } catch (Exception | AssertionError e) {
+                throw new AssertionError("seed " + seed + ": " + e.getMessage(), e);
+            }
+            crashes += run.crashes;
+            offloaded += run.commits;
+            deleted += run.replicasDeleted;
+        }
+        assertThat(crashes).as("processes died").isGreaterThan(10L * SEEDS);
+        assertThat(offloaded).as("offloads were committed").isGreaterThan(5L * SEEDS);
+        assertThat(deleted).as("local copies were deleted").isGreaterThan(5L * SEEDS);
+    }
+
+    @ParameterizedTest
+    @EnumSource(value = Bug.class, mode = EnumSource.Mode.EXCLUDE, names = "NONE")
+    void aPlantedBugIsFound(Bug bug) {
+        boolean found = false;
+        for (int seed = 0; seed < SEEDS && !found; seed++) {
+            try {
+                new Run(seed, bug).go();
+            } catch (Exception | AssertionError e) {
+                found = true;
+            }
+        }
+        assertThat(found).as("a seed found it").isTrue();
+    }
+
+    /** What the histories must be able to find. */
+    enum Bug {
+        NONE,
+        /** An upload that died is committed as if it had been verified. */
+        COMMIT_WITHOUT_VERIFYING,
+        /** Local copies are deleted when their upload begins. */
+        DELETE_LOCAL_AT_UPLOAD,
+        /** A deletion from the bucket takes another object with it. */
+        DELETE_ANOTHER_OBJECT
+    }
+
+    /** One history. */
+    private static final class Run {
+
+        private final Bug bug;
+        private final SplittableRandom random;
+        private final StepClock clock = new StepClock(1_000_000);
+        private final MemoryObjectStore bucket = new MemoryObjectStore(clock::wallTimeMs);
+        private final InMemoryMetadata metadata;
+        private final MetadataClient client;
+        private final PartitionId partition;
+        private final String clusterId;
+        private final Map<Long, TestSegments.Segment> written = new TreeMap<>();
+        private final Map<BookieId, TreeSet<Long>> disks = new TreeMap<>();
+        private SegmentDescriptor open;
+        private long endOffset;
+        private int crashes;
+        private int commits;
+        private int replicasDeleted;
+
+        Run(long seed, Bug bug) {
+            this.bug = bug;
+            random = new SplittableRandom(seed);
+            PlannerSettings settings =
+                    new PlannerSettings(1_000, 16_000, 4_000, 3_000, 20_000, 30_000, 600_000, 2, 2, 8, 600_000);
+            metadata = new InMemoryMetadata(clock, seed, settings).withBookies(3);
+            for (int id = 1; id <= 3; id++) {
+                disks.put(new BookieId(id), new TreeSet<>());
+            }
+            client = metadata.newClient();
+            client.registerBroker(new BrokerInfo(
+                            1,
+                            11,
+                            "",
+                            List.of(new BrokerInfo.Endpoint("P", "PLAINTEXT", "localhost", 1)),
+                            BrokerInfo.State.LIVE))
+                    .join();
+            Topic topic = client.createTopic(
+                            "orders",
+                            1,
+                            3,
+                            Map.of(
+                                    "local.retention.ms", "2000",
+                                    "retention.ms", "-1",
+                                    "retention.bytes", random.nextBoolean() ? "-1" : "20000"))
+                    .join();
+            partition = new PartitionId(topic.id(), 0);
+            clusterId = metadata.view().clusterId();
+            open = client.allocateSegment(partition, 0, 0, Set.of()).join();
+            client.roll(new Roll(partition, 0, Optional.empty(), open.id())).join();
+            open = state().chain().open().orElseThrow();
+        }
+
+        void go() throws Exception {
+            for (int step = 0; step < STEPS; step++) {
+                switch (random.nextInt(5)) {
+                    case 0 -> write();
+                    case 1 -> {
+                        clock.advance(random.nextInt(5_000));
+                        metadata.plan();
+                    }
+                    default -> work(random.nextInt(3) == 0);
+                }
+                assertEverythingIsSomewhere();
+            }
+            settle();
+            assertReadBack();
+            assertBucketIsClean();
+        }
+
+        /** The owner seals what it wrote and opens the next segment. */
+        private void write() {
+            long id = open.id().value();
+            TestSegments.Segment segment =
+                    TestSegments.segment(id, open.startOffset(), 1 + random.nextInt(12), 200, random.nextBoolean());
+            endOffset = segment.descriptor().endOffset();
+            Set<BookieId> holders = new TreeSet<>();
+            open.replicas().forEach(replica -> {
+                holders.add(replica.bookie());
+                disks.get(replica.bookie()).add(id);
+            });
+            written.put(id, segment);
+            SegmentDescriptor next =
+                    client.allocateSegment(partition, 0, endOffset, Set.of()).join();
+            Seal seal = new Seal(
+                    open.id(),
+                    endOffset,
+                    segment.descriptor().bytes(),
+                    segment.descriptor().maxTimestampMs(),
+                    holders);
+            client.roll(new Roll(partition, 0, Optional.of(seal), next.id())).join();
+            open = state().chain().open().orElseThrow();
+        }
+
+        /** A bookie does one of its tasks, and may die on the way. */
+        private void work(boolean dies) throws Exception {
+            List<BookieTask> tasks = new ArrayList<>(metadata.view().tasks());
+            if (tasks.isEmpty()) {
+                return;
+            }
+            BookieTask task = tasks.get(random.nextInt(tasks.size()));
+            DyingObjectStore store =
+                    new DyingObjectStore(bucket, dies ? random.nextInt(14) : Long.MAX_VALUE, random.nextBoolean());
+            if (random.nextInt(6) == 0) {
+                metadata.loseAnswers(1);
+            }
+            if (task instanceof BookieTask.Offload offload) {
+                offload(offload, store);
+            } else if (task instanceof BookieTask.DeleteReplica deletion) {
+                disks.get(deletion.bookie()).remove(deletion.segment().value());
+                replicasDeleted++;
+                if (!dies) {
+                    ignoreLoss(() -> client.completeTask(deletion.taskId()).join());
+                }
+            } else if (task instanceof BookieTask.DeleteObject deletion) {
+                deleteObject(deletion, store);
+            }
+            crashes += store.isDead() || dies ? 1 : 0;
+            metadata.loseAnswers(0);
+        }
+
+        private void offload(BookieTask.Offload task, DyingObjectStore store) throws Exception {
+            List<SealedSegmentSource> sources = new ArrayList<>();
+            for (SegmentId id : task.segments()) {
+                assertThat(disks.get(task.bookie()))
+                        .as("I-9: nobody deleted what is to be offloaded")
+                        .contains(id.value());
+                TestSegments.Segment held = written.get(id.value());
+                if (bug == Bug.DELETE_LOCAL_AT_UPLOAD) {
+                    disks.values().forEach(disk -> disk.remove(id.value()));
+                }
+                sources.add(new TestSegments.Segment(
+                                metadata.view().segment(id).orElseThrow(), held.entries(), held.checkpoint())
+                        .source());
+            }
+            ObjectRef object;
+            try (OffloadWorker worker = worker(store)) {
+                object = worker.offload(
+                                new Offloader.OffloadAttempt(task.taskId(), "orders", task.partition()), sources)
+                        .get(20, TimeUnit.SECONDS);
+            } catch (java.util.concurrent.ExecutionException failed) {
+                assertThat(store.isDead()).as(failed.getMessage()).isTrue();
+                if (bug == Bug.COMMIT_WITHOUT_VERIFYING) {
+                    commitUnverified(task);
+                    return;
+                }
+                // A restarted bookie finds the task given to its former life and reports it failed; or it never comes
+                // back.
+                if (random.nextBoolean()) {
+                    ignoreLoss(() -> client.failTask(task.taskId(), "restarted").join());
+                }
+                return;
+            }
+            if (store.isDead()) {
+                return;
+            }
+            ignoreLoss(() -> client.commitOffload(task.taskId(), object).join());
+            commits++;
+        }
+
+        private void commitUnverified(BookieTask.Offload task) {
+            SegmentDescriptor first =
+                    metadata.view().segment(task.segments().get(0)).orElseThrow();
+            SegmentDescriptor last = metadata.view()
+                    .segment(task.segments().get(task.segments().size() - 1))
+                    .orElseThrow();
+            String key = ObjectKeys.segment(clusterId, partition, first.startOffset(), task.taskId());
+            ObjectRef claimed = new ObjectRef(key, task.taskId(), 1000, 0, first.startOffset(), last.endOffset(), -1);
+            ignoreLoss(() -> client.commitOffload(task.taskId(), claimed).join());
+        }
+
+        private void deleteObject(BookieTask.DeleteObject task, DyingObjectStore store) throws Exception {
+            if (bug == Bug.DELETE_ANOTHER_OBJECT && !bucket.objects().isEmpty()) {
+                bucket.delete(bucket.objects().firstKey()).join();
+            }
+            try (OffloadWorker worker = worker(store)) {
+                worker.delete(task.key()).get(20, TimeUnit.SECONDS);
+            } catch (java.util.concurrent.ExecutionException failed) {
+                assertThat(store.isDead()).as(failed.getMessage()).isTrue();
+                return;
+            }
+            if (!store.isDead()) {
+                ignoreLoss(() -> client.completeTask(task.taskId()).join());
+            }
+        }
+
+        private OffloadWorker worker(ObjectStore store) {
+            return new OffloadWorker(
+                    store,
+                    clusterId,
+                    new UploadSettings(1, 1, 1_000, 2, 4_000, 512, true, 0),
+                    clock,
+                    new SimpleMeterRegistry());
+        }
+
+        /** What was lost on the way back was carried out: the next look at the tasks tells. */
+        private static void ignoreLoss(Runnable command) {
+            try {
+                command.run();
+            } catch (CompletionException e) {
+                assertThat(e.getCause()).isInstanceOf(io.varve.metadata.api.MetadataException.class);
+            }
+        }
+
+        private void assertEverythingIsSomewhere() {
+            PartitionState state = state();
+            long next = Math.max(
+                    state.logStartOffset(),
+                    state.chain().first().map(SegmentDescriptor::startOffset).orElse(0L));
+            assertThat(next).isLessThanOrEqualTo(state.logStartOffset());
+            for (SegmentDescriptor segment : state.chain().segments()) {
+                if (segment.state() != SegmentDescriptor.State.SEALED || segment.isEmpty()) {
+                    continue;
+                }
+                boolean local = segment.replicas().stream()
+                        .anyMatch(
+                                r -> disks.get(r.bookie()).contains(segment.id().value()));
+                boolean remote = segment.object()
+                        .map(o -> bucket.objects().containsKey(o.key())
+                                && bucket.objects().get(o.key()).length == o.length())
+                        .orElse(false);
+                assertThat(local || remote)
+                        .as("segment %s is held by somebody", segment.id())
+                        .isTrue();
+                segment.object()
+                        .ifPresent(o -> assertThat(remote)
+                                .as("what is committed is in the bucket (I-10)")
+                                .isTrue());
+            }
+        }
+
+        /** Nothing goes wrong any longer, and time passes. */
+        private void settle() throws Exception {
+            for (int round = 0; round < 400; round++) {
+                clock.advance(5_000);
+                metadata.plan();
+                List<BookieTask> tasks = new ArrayList<>(metadata.view().tasks());
+                for (int i = 0; i < tasks.size(); i++) {
+                    work(false);
+                }
+                boolean allRemote = state().chain().segments().stream()
+                        .filter(s -> s.state() == SegmentDescriptor.State.SEALED)
+                        .allMatch(s -> s.isOffloaded() && s.replicas().isEmpty());
+                if (tasks.isEmpty() && allRemote) {
+                    return;
+                }
+            }
+            throw new AssertionError("it never came to rest: " + metadata.view().tasks());
+        }
+
+        private void assertReadBack() {
+            ObjectWalk walk = new ObjectWalk(bucket, Lz4FrameCompression.INSTANCE, 4_000);
+            Map<Long, ByteBuffer> read = new TreeMap<>();
+            Set<String> seen = new TreeSet<>();
+            for (SegmentDescriptor segment : state().chain().segments()) {
+                ObjectRef object = segment.object().orElse(null);
+                if (object != null && seen.add(object.key())) {
+                    walk.verify(
+                            object.key(),
+                            object.length(),
+                            block -> block.entriesFrom(0, Integer.MAX_VALUE, true)
+                                    .forEach(entry -> read.put(entry.getLong(0), entry)));
+                }
+            }
+            for (TestSegments.Segment segment : written.values()) {
+                if (segment.descriptor().startOffset() >= state().logStartOffset()) {
+                    segment.entries()
+                            .forEach(entry ->
+                                    assertThat(read.get(entry.getLong(0))).isEqualTo(entry));
+                }
+            }
+        }
+
+        private void assertBucketIsClean() {
+            Scrubber scrubber = new Scrubber(bucket, clusterId, clock, 0);
+            scrubber.clean(scrubber.lookByView(metadata::view, listed -> {}));
+            Scrubber.Report report = scrubber.lookByView(metadata::view, listed -> {});
+            assertThat(report.isClean()).as(report.toString()).isTrue();
+            Set<String> named = new TreeSet<>();
+            state().chain().segments().forEach(s -> s.object().ifPresent(o -> named.add(o.key())));
+            assertThat(bucket.objects().keySet()).isEqualTo(named);
+            assertThat(bucket.openUploads()).isZero();
+        }
+
+        private PartitionState state() {
+            return metadata.view().partition(partition).orElseThrow();
+        }
+    }
+}
