@@ -13,7 +13,6 @@ import io.varve.protocol.runtime.SystemClock;
 import io.varve.protocol.runtime.SystemRandomness;
 import io.varve.serving.server.ServingConfig;
 import io.varve.serving.server.ServingNode;
-import io.varve.tiering.client.TieringConfig;
 import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
 
@@ -37,10 +36,10 @@ public enum Role {
             return RunningNode.of(new CompletableFuture<>(), node::close);
         }
     },
-    BOOKIE(TieringConfig.addTo(BookieConfig.addTo(ConfigSchema.of("bookie"))).build()) {
+    BOOKIE(BookieConfig.SCHEMA) {
         @Override
         public RunningNode start(Config config, MeterRegistry registry) {
-            BookieNode node = BookieNode.start(BookieConfig.of(config), new LiveBookieParts(registry));
+            BookieNode node = BookieNode.start(BookieConfig.of(config), registry, new ProcessTerminatingFaultHandler());
             return RunningNode.of(node.mustStop(), node::close);
         }
     },
