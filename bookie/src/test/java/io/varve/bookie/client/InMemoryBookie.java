@@ -175,6 +175,22 @@ final class InMemoryBookie {
         lostDisk = true;
     }
 
+    void forgetFences() {
+        fences.clear();
+    }
+
+    List<SegmentId> segments() {
+        return new ArrayList<>(copies.keySet());
+    }
+
+    int epoch(SegmentId segment) {
+        return copies.get(segment).epoch;
+    }
+
+    PartitionId partition(SegmentId segment) {
+        return copies.get(segment).partition;
+    }
+
     void corrupt(SegmentId segment, long offset) {
         byte[] entry = copies.get(segment).entries.floorEntry(offset).getValue();
         entry[entry.length - 1] ^= 1;

@@ -88,6 +88,11 @@ public final class InMemoryBookies {
         turn(id, host -> host.bookie.readOnly = readOnly);
     }
 
+    /** It forgets its fences, as one that kept them in memory alone would at a restart: what I-4 forbids, for tests of tests. */
+    public void forgetFences(int id) {
+        turn(id, host -> host.bookie.forgetFences());
+    }
+
     /** The entry that holds {@code offset} is damaged. */
     public void corrupt(int id, SegmentId segment, long offset) {
         turn(id, host -> host.bookie.corrupt(segment, offset));
@@ -113,6 +118,21 @@ public final class InMemoryBookies {
     /** The incarnation of its disk. */
     public synchronized long incarnation(int id) {
         return hosts.get(id).bookie.incarnation;
+    }
+
+    /** The segments of which it holds a replica. */
+    public List<SegmentId> segments(int id) {
+        return hosts.get(id).bookie.segments();
+    }
+
+    /** The partition whose segment a replica is of. */
+    public PartitionId partition(int id, SegmentId segment) {
+        return hosts.get(id).bookie.partition(segment);
+    }
+
+    /** The epoch under which a replica was made. */
+    public int epoch(int id, SegmentId segment) {
+        return hosts.get(id).bookie.epoch(segment);
     }
 
     /** A replica's end, or -1. */

@@ -26,7 +26,9 @@ final class ClusterRun {
     private final List<SimProducer> producers = new ArrayList<>();
     private final List<SimReader> readers = new ArrayList<>();
     private final int bookieCount;
+    private final int producersPerPartition;
     private final int faultBookiesMax;
+    private final int lostDisksMax;
     private final int killWeight;
     private final int pauseWeight;
     private final int isolateWeight;
@@ -40,13 +42,20 @@ final class ClusterRun {
     private boolean faultsOn = true;
 
     ClusterRun(long seed, SegmentRules rules) {
+        this(seed, rules, BookieBugs.NONE);
+    }
+
+    ClusterRun(long seed, SegmentRules rules, BookieBugs bookieBugs) {
         scheduler = new SimScheduler(seed);
         randomness = scheduler.randomness().split();
         int brokers = 2 + randomness.nextInt(2);
         bookieCount = 3 + randomness.nextInt(3);
         int replicas = randomness.percent(15) ? Math.min(5, bookieCount) : 3;
         int acks = replicas == 5 ? 3 : 2;
-        faultBookiesMax = replicas - acks;
+        faultBookiesMax = Math.min(replicas - acks, acks - 1);
+        // Nothing is repaired here, so each lost disk is lost for good; A - 1 of them cost no acknowledged entry.
+        lostDisksMax = acks - 1;
+        producersPerPartition = randomness.percent(20) ? 6 : 1;
         killWeight = weight();
         pauseWeight = weight();
         isolateWeight = weight();
@@ -71,9 +80,14 @@ final class ClusterRun {
                 1 << 20,
                 86_400_000L);
         scheduler.trace("brokers " + brokers + " bookies " + bookieCount + " R " + replicas + " A " + acks);
-        cluster = new SimCluster(scheduler, brokers, bookieCount, options, rules);
+        cluster = new SimCluster(scheduler, brokers, bookieCount, options, rules, bookieBugs);
         scheduler.runFor(20_000_000L);
-        topic = cluster.createTopic(1 + randomness.nextInt(2), replicas, acks, randomness.between(50, 3_000));
+        topic = cluster.createTopic(
+                1 + randomness.nextInt(2),
+                replicas,
+                acks,
+                randomness.between(50, 3_000),
+                randomness.percent(50) ? 1 << 30 : 5_000 + randomness.nextInt(60_000));
     }
 
     private int weight() {
@@ -84,9 +98,11 @@ final class ClusterRun {
     long run() {
         for (int index = 0; index < topic.partitions(); index++) {
             PartitionId partition = new PartitionId(topic.id(), index);
-            SimProducer producer = new SimProducer(cluster, partition, 1_000 + index);
-            producers.add(producer);
-            producer.start();
+            for (int p = 0; p < producersPerPartition; p++) {
+                SimProducer producer = new SimProducer(cluster, partition, 1_000 + 100 * index + p);
+                producers.add(producer);
+                producer.start();
+            }
             SimReader reader = new SimReader(cluster, partition);
             readers.add(reader);
             reader.start();
@@ -174,7 +190,7 @@ final class ClusterRun {
     private void downBookie(int bookie, boolean andLoseDisk) {
         if (cluster.deadBookies() >= faultBookiesMax
                 || cluster.isDead(bookie)
-                || (andLoseDisk && lostDisks >= faultBookiesMax)) {
+                || (andLoseDisk && lostDisks >= lostDisksMax)) {
             return;
         }
         cluster.killBookie(bookie);
@@ -220,9 +236,8 @@ final class ClusterRun {
 
     private void checkSoon() {
         scheduler.schedule(CHECK_NS, () -> {
-            if (lostDisks == 0) {
-                cluster.history().checkAllHeld();
-            }
+            cluster.history().checkAllReached();
+            cluster.fenceOracle().look();
             checkSoon();
         });
     }
@@ -269,9 +284,7 @@ final class ClusterRun {
     }
 
     private void finalChecks() {
-        if (lostDisks == 0) {
-            cluster.history().checkAllHeld();
-        }
+        cluster.history().checkAllHeld();
         for (int i = 0; i < readers.size(); i++) {
             cluster.history()
                     .checkRead(new PartitionId(topic.id(), i), readers.get(i).read());

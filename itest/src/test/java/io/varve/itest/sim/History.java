@@ -29,6 +29,7 @@ final class History {
     private final TreeMap<PartitionId, Shown> highWatermarks = new TreeMap<>();
     private final TreeMap<PartitionId, Integer> epochs = new TreeMap<>();
     private long acknowledged;
+    private int disksLost;
     private MetadataImage checkedImage;
 
     History(Supplier<MetadataImage> metadata, InMemoryBookies bookies) {
@@ -40,6 +41,11 @@ final class History {
     record Acked(long number, long lastOffset) {}
 
     private record Shown(int epoch, long highWatermark) {}
+
+    /** A copy of everything may be gone with that disk, and nothing is repaired here. */
+    void onDiskLost() {
+        disksLost++;
+    }
 
     long acknowledged() {
         return acknowledged;
@@ -91,6 +97,33 @@ final class History {
                 batches.forEach((offset, batch) -> requireHeld(partition, offset, batch.number())));
     }
 
+    /** The same as to how far replicas reach, without a look at each entry: cheap enough for every few milliseconds. */
+    void checkAllReached() {
+        acked.forEach((partition, batches) -> {
+            if (!batches.isEmpty()) {
+                checkReached(
+                        metadata.get().partition(partition).orElseThrow(),
+                        batches.lastEntry().getValue().lastOffset() + 1);
+            }
+        });
+    }
+
+    private void checkReached(PartitionState state, long ackedEnd) {
+        for (SegmentDescriptor segment : state.chain().segments()) {
+            long end = segment.endOffset() < 0 ? ackedEnd : Math.min(ackedEnd, segment.endOffset());
+            int reach = 0;
+            for (Replica replica : segment.replicas()) {
+                reach += bookies.end(replica.bookie().value(), segment.id()) >= end ? 1 : 0;
+            }
+            for (Replica replica : segment.unconfirmed()) {
+                reach += bookies.end(replica.bookie().value(), segment.id()) >= end ? 1 : 0;
+            }
+            require(
+                    end <= segment.startOffset() || reach >= segment.acks() - disksLost,
+                    "I-1 only " + reach + " replicas of segment " + segment.id() + " reach " + end);
+        }
+    }
+
     private void requireHeld(PartitionId partition, long offset, long number) {
         PartitionState state = metadata.get().partition(partition).orElseThrow();
         Optional<SegmentDescriptor> segment = state.chain().covering(offset);
@@ -108,7 +141,7 @@ final class History {
             held += holds(replica.bookie(), segment.get(), offset, number) ? 1 : 0;
         }
         require(
-                held >= segment.get().acks(),
+                held >= segment.get().acks() - disksLost,
                 "I-1 offset " + offset + " of " + partition + " in segment "
                         + segment.get().id() + " is held by " + held + " replicas; ends:" + where);
     }

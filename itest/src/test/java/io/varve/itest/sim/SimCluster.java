@@ -2,11 +2,11 @@ package io.varve.itest.sim;
 
 import io.varve.base.BookieId;
 import io.varve.base.PartitionId;
+import io.varve.base.SegmentId;
 import io.varve.bookie.client.InMemoryBookies;
 import io.varve.metadata.api.MetadataClient;
-import io.varve.metadata.model.BookieInfo;
+import io.varve.metadata.api.MetadataView;
 import io.varve.metadata.model.BookieTask;
-import io.varve.metadata.model.BrokerInfo;
 import io.varve.metadata.model.PartitionState;
 import io.varve.metadata.model.Topic;
 import io.varve.metadata.testing.InMemoryMetadata;
@@ -22,6 +22,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 
 /** Brokers, bookies and the metadata service, with the hands that a person, a kernel and a network would lay on them. */
 final class SimCluster {
@@ -33,22 +35,32 @@ final class SimCluster {
     private final InMemoryBookies bookies;
     private final MetadataClient admin;
     private final History history;
+    private final FenceOracle fenceOracle;
     private final RecordingFaultHandler faults = new RecordingFaultHandler();
     private final PartitionOptions options;
     private final SegmentRules rules;
+    private final BookieBugs bookieBugs;
     private final List<SimBroker> brokers = new ArrayList<>();
     private final TreeMap<Integer, Long> bookieSessions = new TreeMap<>();
     private final TreeSet<Integer> deadBookies = new TreeSet<>();
     private long numbers = 1;
 
-    SimCluster(SimScheduler scheduler, int brokerCount, int bookieCount, PartitionOptions options, SegmentRules rules) {
+    SimCluster(
+            SimScheduler scheduler,
+            int brokerCount,
+            int bookieCount,
+            PartitionOptions options,
+            SegmentRules rules,
+            BookieBugs bookieBugs) {
         this.scheduler = scheduler;
+        this.bookieBugs = bookieBugs;
         this.options = options;
         this.rules = rules;
         this.metadata = new InMemoryMetadata(scheduler, scheduler.randomness().nextLong());
         this.bookies = new InMemoryBookies(new SimProcess(scheduler, "bookies"));
         this.admin = metadata.newClient();
         this.history = new History(metadata::image, bookies);
+        this.fenceOracle = new FenceOracle(bookies, bookieCount);
         scheduler.watch(faults::assertNone);
         scheduler.watch(history::checkChains);
         for (int id = 1; id <= bookieCount; id++) {
@@ -67,6 +79,9 @@ final class SimCluster {
         scheduler.schedule(PLAN_INTERVAL_NS, () -> {
             metadata.plan();
             carryOutTasks();
+            if (bookieBugs.deletesWhatIsNotListed()) {
+                collectGarbageByList();
+            }
             planSoon();
         });
     }
@@ -87,6 +102,20 @@ final class SimCluster {
         }
     }
 
+    /** The bug of I-9: a list is fetched, time passes, and what it doesn't name is deleted. */
+    private void collectGarbageByList() {
+        MetadataView list = metadata.view();
+        scheduler.schedule(PLAN_INTERVAL_NS / 2, () -> {
+            for (int id : bookieSessions.keySet()) {
+                TreeSet<SegmentId> listed = new TreeSet<>();
+                list.segmentsOn(new BookieId(id)).forEach(segment -> listed.add(segment.id()));
+                bookies.segments(id).stream()
+                        .filter(segment -> !listed.contains(segment))
+                        .forEach(segment -> bookies.delete(id, segment));
+            }
+        });
+    }
+
     SimScheduler scheduler() {
         return scheduler;
     }
@@ -99,12 +128,28 @@ final class SimCluster {
         return bookies;
     }
 
+    FenceOracle fenceOracle() {
+        return fenceOracle;
+    }
+
     History history() {
         return history;
     }
 
     RecordingFaultHandler faults() {
         return faults;
+    }
+
+    /** Hands an answer to a client; what the client finds wrong with it fails the run, and is not swallowed by the future. */
+    <T> void observe(CompletableFuture<T> future, Consumer<T> client) {
+        future.whenComplete((answer, failure) -> {
+            try {
+                History.require(failure == null, "futures of a log never fail: " + failure);
+                client.accept(answer);
+            } catch (RuntimeException | Error wrong) {
+                faults.onFault("client", wrong);
+            }
+        });
     }
 
     List<SimBroker> brokers() {
@@ -115,7 +160,7 @@ final class SimCluster {
         return numbers++;
     }
 
-    Topic createTopic(int partitions, int replicas, int acks, long segmentMs) {
+    Topic createTopic(int partitions, int replicas, int acks, long segmentMs, int segmentBytes) {
         return admin.createTopic(
                         "t",
                         partitions,
@@ -125,6 +170,8 @@ final class SimCluster {
                                 Integer.toString(acks),
                                 "segment.ms",
                                 Long.toString(segmentMs),
+                                "segment.bytes",
+                                Integer.toString(segmentBytes),
                                 "retention.ms",
                                 "-1",
                                 "remote.storage.enable",
@@ -214,6 +261,9 @@ final class SimCluster {
         if (deadBookies.remove(id)) {
             scheduler.trace("started bookie " + id);
             bookies.restart(id);
+            if (bookieBugs.forgetsFences()) {
+                bookies.forgetFences(id);
+            }
             registerBookie(id);
         }
     }
@@ -228,6 +278,8 @@ final class SimCluster {
 
     /** A bookie's disk is replaced by an empty one while it is down. */
     void loseDisk(int id) {
+        history.onDiskLost();
+        fenceOracle.onDiskLost(id);
         scheduler.trace("bookie " + id + " lost its disk");
         bookies.loseDisk(id);
     }
@@ -235,21 +287,22 @@ final class SimCluster {
     private void registerBookie(int id) {
         long session = nextNumber();
         bookieSessions.put(id, session);
+        registerBookie(id, session);
+    }
+
+    private void registerBookie(int id, long session) {
+        if (deadBookies.contains(id) || bookieSessions.get(id) != session) {
+            return;
+        }
         // On the bookies' own turn, so after whatever was done to its disk.
         bookies.ask(() -> bookies.incarnation(id))
-                .thenAccept(incarnation -> admin.registerBookie(new MetadataClient.BookieRegistration(
-                        new BookieId(id), session, List.of(incarnation), "", "memory", id, 1L << 40, 1L << 40)));
-    }
-
-    long usableBookies() {
-        return metadata.view().bookies().stream()
-                .filter(b -> b.state() == BookieInfo.State.WRITABLE)
-                .count();
-    }
-
-    long liveBrokers() {
-        return metadata.view().brokers().stream()
-                .filter(b -> b.state() == BrokerInfo.State.LIVE)
-                .count();
+                .thenCompose(incarnation -> admin.registerBookie(new MetadataClient.BookieRegistration(
+                        new BookieId(id), session, List.of(incarnation), "", "memory", id, 1L << 40, 1L << 40)))
+                .whenComplete((registered, refusal) -> {
+                    if (refusal != null) {
+                        // The session of its life before has not ended yet.
+                        scheduler.schedule(50_000_000L, () -> registerBookie(id, session));
+                    }
+                });
     }
 }

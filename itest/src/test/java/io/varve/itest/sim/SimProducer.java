@@ -5,6 +5,7 @@ import io.varve.serving.log.LogError;
 import io.varve.serving.log.PartitionLog;
 import io.varve.serving.log.PartitionLog.AppendOptions;
 import io.varve.serving.log.PartitionLog.AppendResult;
+import io.varve.serving.log.PartitionLog.Batch;
 import io.varve.serving.log.PartitionLogs.Lookup;
 import io.varve.sim.SimRandomness;
 import io.varve.sim.SimScheduler;
@@ -28,6 +29,7 @@ final class SimProducer {
     private final long producerId;
     private final ArrayDeque<Sent> unacknowledged = new ArrayDeque<>();
     private int nextSequence;
+    private long nextArrivalNs;
     private int attempt;
     private boolean troubled;
     private boolean stopped;
@@ -90,20 +92,20 @@ final class SimProducer {
                 onTrouble();
             }
         });
-        scheduler.schedule(
-                randomness.between(20_000, 400_000),
-                () -> log.append(
-                                List.of(SimBatches.batch(
-                                        sent.number,
-                                        sent.records,
-                                        sent.fillBytes,
-                                        scheduler.wallTimeMs(),
-                                        producerId,
-                                        (short) 0,
-                                        sent.sequence,
-                                        false)),
-                                AppendOptions.CLIENT)
-                        .thenAccept(result -> onAnswer(sentIn, sent, result)));
+        // One connection keeps order: what is sent later arrives later.
+        nextArrivalNs = Math.max(nextArrivalNs + 1, scheduler.nanoTime() + randomness.between(20_000, 400_000));
+        scheduler.schedule(nextArrivalNs - scheduler.nanoTime(), () -> {
+            List<Batch> batch = List.of(SimBatches.batch(
+                    sent.number,
+                    sent.records,
+                    sent.fillBytes,
+                    scheduler.wallTimeMs(),
+                    producerId,
+                    (short) 0,
+                    sent.sequence,
+                    false));
+            cluster.observe(log.append(batch, AppendOptions.CLIENT), result -> onAnswer(sentIn, sent, result));
+        });
     }
 
     private void onAnswer(int sentIn, Sent sent, AppendResult result) {
@@ -143,19 +145,11 @@ final class SimProducer {
         }
         troubled = false;
         attempt++;
-        // One connection keeps order: the sends below must not overtake one another.
-        resendFrom(log.get(), new ArrayDeque<>(unacknowledged), attempt);
-    }
-
-    private void resendFrom(PartitionLog log, ArrayDeque<Sent> rest, int in) {
-        Sent next = rest.pollFirst();
-        if (next == null || attempt != in) {
-            return;
+        for (Sent sent : unacknowledged) {
+            if (!sent.answered) {
+                send(log.get(), sent);
+            }
         }
-        if (!next.answered) {
-            send(log, next);
-        }
-        scheduler.schedule(500_000, () -> resendFrom(log, rest, in));
     }
 
     /** For the cluster to tell the lookups apart. */

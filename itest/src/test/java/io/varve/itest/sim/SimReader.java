@@ -63,7 +63,7 @@ final class SimReader {
         PartitionLog from = log.get();
         cluster.history()
                 .onHighWatermark(partition, from.epoch(), from.offsets().highWatermark());
-        from.read(position, maxBytes, true, Isolation.READ_UNCOMMITTED).thenAccept(result -> {
+        cluster.observe(from.read(position, maxBytes, true, Isolation.READ_UNCOMMITTED), result -> {
             if (in == attempt) {
                 onRead(from, result);
                 int next = ++attempt;

@@ -104,7 +104,7 @@ final class EntryWindow<P> {
     }
 
     private <T> T unrolled(T from, T to) {
-        int tail = first.length == count ? count - head : count;
+        int tail = count - head; // The ring is full when it grows.
         System.arraycopy(from, head, to, 0, tail);
         System.arraycopy(from, 0, to, tail, head);
         return to;

@@ -432,6 +432,9 @@ public final class PartitionLeader<P> {
     }
 
     private void onCarryComplete(Carrying c) {
+        if (next == null) {
+            return; // Its bookies failed meanwhile: another one is on its way.
+        }
         if (!c.ready) {
             c.ready = true;
             checkpoint(next);
@@ -932,6 +935,11 @@ public final class PartitionLeader<P> {
             return;
         }
         phase = new Deposed(why);
+        // What is under way may still be answered, and even have succeeded; it is no business of this leader any more.
+        allocation.giveUp();
+        loading.giveUp();
+        carrying.giveUp();
+        commit.giveUp();
         while (!window.isEmpty()) {
             out.releasePayload(window.removeFirst());
         }

@@ -1,0 +1,151 @@
+package io.varve.serving.core.partition;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.varve.serving.core.partition.ProducerStates.Verdict;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** Kafka's rules for producers; the cases of user reports T1, T3, C7 and C10 among them. */
+class ProducerStatesTest {
+
+    private static final long P = 77;
+
+    private final ProducerStates states = new ProducerStates();
+    private final AbortedTxns aborted = new AbortedTxns();
+    private long end;
+
+    private Verdict append(int epoch, int sequence, int records, boolean transactional, boolean verified) {
+        Verdict verdict = states.checkClient(P, (short) epoch, sequence, records, transactional, verified);
+        if (verdict == Verdict.ACCEPT) {
+            states.onBatch(P, (short) epoch, sequence, end, end + records - 1, 5, transactional, 1_000);
+            end += records;
+        }
+        return verdict;
+    }
+
+    private Verdict append(int epoch, int sequence, int records) {
+        return append(epoch, sequence, records, false, false);
+    }
+
+    private Verdict mark(int epoch, int coordinatorEpoch, boolean commit, int version) {
+        Verdict verdict = states.checkMarker(P, (short) epoch, coordinatorEpoch, version);
+        if (verdict == Verdict.ACCEPT) {
+            states.onMarker(P, (short) epoch, coordinatorEpoch, commit, end++, 1_000, aborted);
+        }
+        return verdict;
+    }
+
+    @Test
+    void anyOfTheLastFiveBatchesIsARepeatWithItsFirstOffsets() {
+        for (int sequence = 0; sequence < 6; sequence++) {
+            assertThat(append(0, sequence * 2, 2)).isEqualTo(Verdict.ACCEPT);
+        }
+        for (int sequence = 1; sequence < 6; sequence++) {
+            assertThat(append(0, sequence * 2, 2)).isEqualTo(Verdict.DUPLICATE);
+            assertThat(states.duplicateFirstOffset()).isEqualTo(sequence * 2L);
+            assertThat(states.duplicateLastOffset()).isEqualTo(sequence * 2L + 1);
+        }
+        assertThat(append(0, 0, 2)).as("older than five batches").isEqualTo(Verdict.OUT_OF_ORDER);
+        assertThat(append(0, 14, 1)).as("one is missing").isEqualTo(Verdict.OUT_OF_ORDER);
+        assertThat(end).isEqualTo(12);
+    }
+
+    @Test
+    void anUnknownProducerMayStartAnywhere() {
+        assertThat(append(3, 41, 1)).isEqualTo(Verdict.ACCEPT);
+        assertThat(append(3, 42, 1)).isEqualTo(Verdict.ACCEPT);
+    }
+
+    @Test
+    void sequenceNumbersGoOnAtZeroAfterTheLargest() {
+        assertThat(append(0, Integer.MAX_VALUE - 1, 3)).isEqualTo(Verdict.ACCEPT);
+        assertThat(append(0, Integer.MAX_VALUE - 1, 3)).isEqualTo(Verdict.DUPLICATE);
+        assertThat(append(0, 1, 1)).isEqualTo(Verdict.ACCEPT);
+    }
+
+    @Test
+    void aNewEpochStartsAtZeroAndTheOldOneIsRefused() {
+        append(4, 0, 1);
+        assertThat(append(5, 1, 1)).isEqualTo(Verdict.OUT_OF_ORDER);
+        assertThat(append(5, 0, 1)).isEqualTo(Verdict.ACCEPT);
+        assertThat(append(4, 1, 1)).isEqualTo(Verdict.STALE_EPOCH);
+    }
+
+    @Test
+    void aTransactionNeedsItsCoordinatorsWordToBeginAndNoneToGoOn() {
+        assertThat(append(0, 0, 1, true, false)).isEqualTo(Verdict.INVALID_TXN_STATE);
+        assertThat(append(0, 0, 1, true, true)).isEqualTo(Verdict.ACCEPT);
+        assertThat(append(0, 1, 1, true, false)).isEqualTo(Verdict.ACCEPT);
+        assertThat(append(0, 2, 1, false, false)).isEqualTo(Verdict.INVALID_TXN_STATE);
+        assertThat(states.isInTransaction(P, (short) 0)).isTrue();
+    }
+
+    @Test
+    void theLastStableOffsetWaitsForTheMarkerToBeAcknowledged() {
+        append(0, 0, 3, true, true);
+        assertThat(states.lastStableOffset(3)).isZero();
+        mark(0, 1, true, 1);
+        assertThat(states.lastStableOffset(3))
+                .as("the marker isn't acknowledged yet")
+                .isZero();
+        assertThat(states.lastStableOffset(4)).isEqualTo(4);
+        assertThat(aborted.size()).isZero();
+    }
+
+    @Test
+    void anAbortedTransactionIsInTheIndexUntilNobodyCanNeedIt() {
+        append(0, 0, 3, true, true);
+        mark(0, 1, false, 1);
+        List<AbortedTxns.Aborted> found = new ArrayList<>();
+        assertThat(aborted.collect(1, 2, found)).as("complete").isTrue();
+        assertThat(found).containsExactly(new AbortedTxns.Aborted(P, 0, 3, 4));
+        found.clear();
+        assertThat(aborted.collect(4, 9, found)).as("complete").isFalse();
+        assertThat(found).isEmpty();
+    }
+
+    @Test
+    void anOpenTransactionHoldsTheLastStableOffsetWhateverOthersCommit() {
+        states.onBatch(1, (short) 0, 0, 0, 0, 5, true, 1_000);
+        states.onBatch(2, (short) 0, 0, 1, 1, 5, true, 1_000);
+        states.onMarker(2, (short) 0, 1, false, 2, 1_000, aborted);
+        assertThat(states.lastStableOffset(3)).isZero();
+        List<AbortedTxns.Aborted> found = new ArrayList<>();
+        aborted.collect(0, 3, found);
+        assertThat(found).extracting(AbortedTxns.Aborted::stableOffset).containsExactly(0L);
+        states.onMarker(1, (short) 0, 1, true, 3, 1_000, aborted);
+        assertThat(states.lastStableOffset(4)).isEqualTo(4);
+    }
+
+    @Test
+    void aMarkerOfAReplacedCoordinatorIsRefused() {
+        append(0, 0, 1, true, true);
+        assertThat(mark(0, 7, true, 1)).isEqualTo(Verdict.ACCEPT);
+        assertThat(mark(0, 6, true, 1)).isEqualTo(Verdict.STALE_COORDINATOR);
+        assertThat(mark(0, 7, true, 1)).as("a repeat under version 1").isEqualTo(Verdict.ACCEPT);
+    }
+
+    @Test
+    void fromVersionTwoOnAMarkerRaisesTheEpochAndItsRepeatIsKnown() {
+        append(3, 0, 1, true, true);
+        assertThat(mark(3, 1, true, 2)).as("an epoch that records have").isEqualTo(Verdict.STALE_EPOCH);
+        assertThat(mark(4, 1, true, 2)).isEqualTo(Verdict.ACCEPT);
+        assertThat(mark(4, 1, true, 2)).isEqualTo(Verdict.ALREADY_ENDED);
+        assertThat(append(3, 1, 1, true, true))
+                .as("a late write of the ended one")
+                .isEqualTo(Verdict.STALE_EPOCH);
+        assertThat(append(4, 1, 1, true, true)).as("not the first of its epoch").isEqualTo(Verdict.OUT_OF_ORDER);
+        assertThat(append(4, 0, 1, true, true)).isEqualTo(Verdict.ACCEPT);
+    }
+
+    @Test
+    void idleProducersAreForgottenButNeverThoseWithAnOpenTransaction() {
+        states.onBatch(1, (short) 0, 0, 0, 0, 5, false, 1_000);
+        states.onBatch(2, (short) 0, 0, 1, 1, 5, true, 1_000);
+        states.onBatch(3, (short) 0, 0, 2, 2, 5, false, 9_000);
+        states.expire(10_000, 5_000);
+        assertThat(states.all()).extracting(ProducerStates.Info::producerId).containsExactly(2L, 3L);
+    }
+}
