@@ -44,11 +44,12 @@ import java.util.Deque;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -213,24 +214,33 @@ public final class BookieNode implements AutoCloseable {
 
     /** A bookie can't even open its disks before it knows which cluster it is of. */
     private MetadataView awaitCluster(MetadataClient metadata) {
-        long untilNanos =
-                parts.clock().nanoTime() + TimeUnit.MILLISECONDS.toNanos(config.get(BookieConfig.METADATA_WAIT_MS));
-        String trouble = "the cluster has not been formed";
-        do {
+        long waitMs = config.get(BookieConfig.METADATA_WAIT_MS);
+        long untilNanos = parts.clock().nanoTime() + TimeUnit.MILLISECONDS.toNanos(waitMs);
+        String trouble = "none of them answers";
+        for (long leftNanos = TimeUnit.MILLISECONDS.toNanos(waitMs);
+                leftNanos > 0;
+                leftNanos = untilNanos - parts.clock().nanoTime()) {
             try {
-                MetadataView view = metadata.linearizable().join();
+                MetadataView view = metadata.linearizable().get(leftNanos, TimeUnit.NANOSECONDS);
                 if (!view.clusterId().isEmpty()) {
                     return view;
                 }
-            } catch (CompletionException e) {
+                trouble = "the cluster has not been formed";
+            } catch (ExecutionException e) {
                 trouble = String.valueOf(e.getCause().getMessage());
+            } catch (TimeoutException late) {
+                break;
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                trouble = "interrupted";
+                break;
             }
             pause(ASK_AGAIN_MS);
-        } while (parts.clock().nanoTime() - untilNanos < 0);
+        }
         throw new StartupException(
                 StartupException.Reason.NO_QUORUM,
-                "The metadata service (" + config.get(BookieConfig.METADATA_SERVERS) + ") did not answer within "
-                        + config.get(BookieConfig.METADATA_WAIT_MS) + " ms: " + trouble);
+                "The metadata service " + config.get(BookieConfig.METADATA_SERVERS) + " did not answer within " + waitMs
+                        + " ms: " + trouble);
     }
 
     private void meter() {
