@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.AccessDeniedException;
+import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -41,6 +42,8 @@ import java.util.stream.Stream;
  * An object becomes visible by an atomic rename after its bytes were forced; the rename is durable once its directory was forced.
  */
 public final class LocalObjectStore implements ObjectStore {
+
+    private static final int PUBLISH_TRIES = 5;
 
     private final Path root;
     private final Path objects;
@@ -281,9 +284,19 @@ public final class LocalObjectStore implements ObjectStore {
     }
 
     private void publish(Path written, Path target) throws IOException {
-        createDirectories(target.getParent());
-        Files.move(written, target, StandardCopyOption.ATOMIC_MOVE);
-        force(target.getParent());
+        for (int tries = 1; ; tries++) {
+            try {
+                createDirectories(target.getParent());
+                Files.move(written, target, StandardCopyOption.ATOMIC_MOVE);
+                force(target.getParent());
+                return;
+            } catch (NoSuchFileException e) {
+                // Somebody deleted the last other object of the directory, and the empty directory with it.
+                if (tries == PUBLISH_TRIES) {
+                    throw e;
+                }
+            }
+        }
     }
 
     private void createDirectories(Path directory) throws IOException {
@@ -302,9 +315,18 @@ public final class LocalObjectStore implements ObjectStore {
         }
     }
 
-    private static void deleteFile(Path file) throws IOException {
-        if (Files.deleteIfExists(file)) {
-            force(file.getParent());
+    private void deleteFile(Path file) throws IOException {
+        if (!Files.deleteIfExists(file)) {
+            return;
+        }
+        force(file.getParent());
+        // A bucket has no empty directories: a deleted topic leaves nothing.
+        for (Path parent = file.getParent(); !parent.equals(objects); parent = parent.getParent()) {
+            try {
+                Files.deleteIfExists(parent);
+            } catch (DirectoryNotEmptyException used) {
+                return;
+            }
         }
     }
 

@@ -189,7 +189,8 @@ public final class OffloadWorker implements Offloader {
         }
 
         private ObjectBuilder.Written upload(String key) throws IOException {
-            UploadStream stream = new UploadStream(store, key, buffers, settings.partsInFlightMax(), rate);
+            UploadStream stream =
+                    new UploadStream(store, key, buffers, settings.partsInFlightMax(), rate, bytesExpected());
             try {
                 ObjectBuilder<IOException> builder = new ObjectBuilder<>(
                         new ObjectBuilder.Identity(
@@ -214,6 +215,19 @@ public final class OffloadWorker implements Offloader {
                 stream.abort();
                 throw e;
             }
+        }
+
+        /** Of the object: no more than its entries, and something for what it says of itself. */
+        private long bytesExpected() {
+            long sum = 64 * 1024;
+            for (SealedSegmentSource source : sources) {
+                long bytes = source.segment().bytes();
+                if (bytes < 0) {
+                    return Long.MAX_VALUE;
+                }
+                sum += bytes;
+            }
+            return sum;
         }
 
         private void copy(SealedSegmentSource source, ObjectBuilder<IOException> builder)

@@ -24,17 +24,26 @@ final class UploadStream implements ObjectBuilder.Sink<IOException> {
     private final PartBuffers buffers;
     private final Semaphore inFlight;
     private final UploadRate rate;
+    private final long bytesExpected;
     private final List<CompletableFuture<ObjectStore.Part>> parts = new ArrayList<>();
 
     private ByteBuffer filling;
     private String uploadId;
 
-    UploadStream(ObjectStore store, String key, PartBuffers buffers, int partsInFlightMax, UploadRate rate) {
+    /** @param bytesExpected of the object, nearly; {@link Long#MAX_VALUE} if nobody knows */
+    UploadStream(
+            ObjectStore store,
+            String key,
+            PartBuffers buffers,
+            int partsInFlightMax,
+            UploadRate rate,
+            long bytesExpected) {
         this.store = store;
         this.key = key;
         this.buffers = buffers;
         this.inFlight = new Semaphore(partsInFlightMax);
         this.rate = rate;
+        this.bytesExpected = bytesExpected;
     }
 
     @Override
@@ -46,7 +55,9 @@ final class UploadStream implements ObjectBuilder.Sink<IOException> {
             int count = Math.min(filling.remaining(), bytes.remaining());
             filling.put(bytes.slice(bytes.position(), count));
             bytes.position(bytes.position() + count);
-            if (!filling.hasRemaining() && (bytes.hasRemaining() || uploadId != null)) {
+            if (!filling.hasRemaining() && !buffers.isWhole(filling)) {
+                filling = buffers.grow(filling);
+            } else if (!filling.hasRemaining() && (bytes.hasRemaining() || uploadId != null)) {
                 sendPart();
             }
         }
@@ -133,7 +144,7 @@ final class UploadStream implements ObjectBuilder.Sink<IOException> {
 
     private ByteBuffer takeBuffer() throws IOException {
         try {
-            return buffers.take();
+            return buffers.take(parts.isEmpty() ? bytesExpected : Long.MAX_VALUE);
         } catch (InterruptedException e) {
             throw interrupted();
         }

@@ -7,8 +7,11 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -46,6 +49,24 @@ class LocalObjectStoreIT extends ObjectStoreContract {
         }
         try (Stream<Path> files = Files.walk(directory.resolve("safe"))) {
             assertThat(files.filter(Files::isRegularFile)).isEmpty();
+        }
+    }
+
+    @Test
+    void directoriesGoWithTheirLastObjectAndComeBack() throws Exception {
+        Path root = directory.resolve("dirs");
+        try (LocalObjectStore store = new LocalObjectStore(root, 4)) {
+            List<CompletableFuture<?>> calls = new ArrayList<>();
+            for (int i = 0; i < 200; i++) {
+                String key = "a/b/" + i % 3;
+                calls.add(store.put(key, ByteBuffer.allocate(10)));
+                calls.add(store.delete(key));
+            }
+            for (CompletableFuture<?> call : calls) {
+                get(call);
+            }
+            get(store.deleteAll(List.of("a/b/0", "a/b/1", "a/b/2")));
+            assertThat(root.resolve("objects")).isEmptyDirectory();
         }
     }
 
