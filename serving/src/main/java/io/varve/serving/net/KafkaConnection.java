@@ -18,6 +18,7 @@ import io.varve.serving.request.Answer;
 import io.varve.serving.request.ClientRequest;
 import io.varve.serving.session.ClientSession;
 import java.util.ArrayDeque;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -239,9 +240,28 @@ final class KafkaConnection extends ChannelInboundHandlerAdapter implements Fram
 
     private void write(ClientRequest request, Answer answer) {
         AbstractResponse response = answer.response().orElseThrow();
-        ByteBuf frame;
+        Optional<ByteBuf> frame = frameOf(request, response)
+                .or(() -> frameOf(
+                        request, request.parsed().body().getErrorResponse(Errors.UNKNOWN_SERVER_ERROR.exception())));
+        if (frame.isEmpty()) {
+            answer.whenGone().run();
+            channel.close();
+            return;
+        }
+        server.metrics().onBytesOut(frame.get().readableBytes());
+        if (answer.whenGone() == Answer.NOTHING) {
+            channel.write(frame.get(), channel.voidPromise());
+        } else {
+            channel.write(frame.get()).addListener(gone -> answer.whenGone().run());
+        }
+        throttle(response.throttleTimeMs());
+    }
+
+    /** The answer's frame; empty, after a line in the log, if it has something that its version can't say. */
+    private Optional<ByteBuf> frameOf(ClientRequest request, AbstractResponse response) {
         try {
-            frame = ResponseWriter.write(channel.alloc(), request.parsed().header(), response, request.version());
+            return Optional.of(ResponseWriter.write(
+                    channel.alloc(), request.parsed().header(), response, request.version()));
         } catch (RuntimeException e) {
             server.log()
                     .error(
@@ -250,17 +270,8 @@ final class KafkaConnection extends ChannelInboundHandlerAdapter implements Fram
                             request.version(),
                             session,
                             e);
-            answer.whenGone().run();
-            channel.close();
-            return;
+            return Optional.empty();
         }
-        server.metrics().onBytesOut(frame.readableBytes());
-        if (answer.whenGone() == Answer.NOTHING) {
-            channel.write(frame, channel.voidPromise());
-        } else {
-            channel.write(frame).addListener(gone -> answer.whenGone().run());
-        }
-        throttle(response.throttleTimeMs());
     }
 
     /** Kafka's way of throttling (KIP-219): the answer goes out at once and names the time; until it is over nothing more is read. */

@@ -36,7 +36,7 @@ import org.apache.kafka.common.requests.MetadataResponse;
  */
 public final class MetadataHandler {
 
-    private static final short NULL_NAME_VERSION = 10;
+    private static final short NULL_NAME_VERSION = 12;
 
     private final BrokerServices broker;
     private final TopicCreator creator;
