@@ -186,6 +186,8 @@ public final class InMemoryPartitionLog implements PartitionLog {
                 started = refused(LogError.INVALID_PRODUCER_EPOCH);
             } else if (producer != null && marker.coordinatorEpoch() < producer.coordinatorEpoch) {
                 started = refused(LogError.COORDINATOR_FENCED);
+            } else if (producer != null && isRepeat(producer, marker)) {
+                started = kept.highWatermark == kept.end ? repeated(kept.end - 1, 1) : assigned(kept.end - 1);
             } else {
                 long base = kept.end;
                 put(markerBytes(marker), 1);
@@ -196,6 +198,14 @@ public final class InMemoryPartitionLog implements PartitionLog {
             acknowledge();
         }
         return started;
+    }
+
+    /** From version 2 on the marker's epoch is one that no record of its transaction has. */
+    private static boolean isRepeat(Producer producer, Marker marker) {
+        return marker.transactionVersion() >= 2
+                && marker.producerEpoch() == producer.epoch
+                && producer.txnStart < 0
+                && producer.recent.isEmpty();
     }
 
     @Override

@@ -144,6 +144,9 @@ public final class LogWriter implements PartitionWriter {
             if (assigned.error() != LogError.NONE) {
                 throw LogErrors.exceptionOf(assigned.error());
             }
+            if (!tenure.onWritten(assigned.endOffset())) {
+                throw repeated(tenure, assigned.endOffset());
+            }
             return assigned.endOffset();
         } catch (TimeoutException | ExecutionException e) {
             keeper.abandon(tenure, LogError.TIMED_OUT);
@@ -153,6 +156,17 @@ public final class LogWriter implements PartitionWriter {
             keeper.abandon(tenure, LogError.TIMED_OUT);
             throw Errors.NOT_LEADER_OR_FOLLOWER.exception();
         }
+    }
+
+    /**
+     * The log found that a marker is a repeat of one that it has, and wrote nothing; the runtime would take that for a broken log. Whoever
+     * sends the marker may stop only once that one is durable.
+     */
+    private static RuntimeException repeated(Tenure tenure, long endOffset) {
+        boolean durable = tenure.log().offsets().highWatermark() >= endOffset;
+        return durable
+                ? Errors.INVALID_PRODUCER_EPOCH.exception("that transaction has ended")
+                : Errors.NOT_ENOUGH_REPLICAS.exception("the end of that transaction is not acknowledged yet");
     }
 
     /** The runtime uses its buffer again as soon as {@link #append} returns. */

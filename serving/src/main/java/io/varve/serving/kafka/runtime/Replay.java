@@ -76,6 +76,7 @@ final class Replay {
     /** All up to {@code endOffset} was applied. */
     void finish(long endOffset) {
         onWritten(endOffset);
+        tenure.onWritten(endOffset);
     }
 
     private void onWritten(long endOffset) {

@@ -32,6 +32,9 @@ final class Tenure {
     /** Producers with a transaction open on this partition, as far as written. */
     private final Map<Long, Short> openTransactions = new ConcurrentHashMap<>();
 
+    /** The end of what the coordinator has loaded and written. One thread at a time. */
+    private volatile long writtenEnd;
+
     private boolean retired;
     private int unsettled;
     private Runnable whenSettled;
@@ -135,6 +138,15 @@ final class Tenure {
             whenSettled = null;
         }
         then.run();
+    }
+
+    /** The coordinator's state includes everything below {@code endOffset}. @return whether that is news */
+    boolean onWritten(long endOffset) {
+        if (endOffset <= writtenEnd) {
+            return false;
+        }
+        writtenEnd = endOffset;
+        return true;
     }
 
     void onTransactionalWrite(long producerId, short producerEpoch) {

@@ -36,6 +36,7 @@ final class NettyBrokerClient implements BrokerClient {
 
     private static final int FRAME_BYTES_MAX = 16 << 20;
     private static final int LENGTH_BYTES = 4;
+    private static final long CLOSE_WAIT_MS = 1_000;
     private static final String CLIENT_ID = "varve-broker";
 
     private final EventLoopGroup loops;
@@ -46,7 +47,7 @@ final class NettyBrokerClient implements BrokerClient {
     private volatile boolean closed;
 
     /**
-     * @param loops not closed here
+     * @param loops closed with this
      * @param addresses where a broker is reached now, unresolved; empty if it isn't known to live
      * @param timeoutMs for connecting, and for each answer
      */
@@ -99,6 +100,7 @@ final class NettyBrokerClient implements BrokerClient {
     public void close() {
         closed = true;
         connections.values().forEach(connection -> connection.opening.channel().close());
+        loops.shutdownGracefully(0, CLOSE_WAIT_MS, TimeUnit.MILLISECONDS);
     }
 
     /** One connection. Its state belongs to its channel's event loop. */

@@ -1,7 +1,10 @@
 package io.varve.serving.kafka.txn;
 
 import io.netty.channel.EventLoopGroup;
-import io.netty.channel.socket.SocketChannel;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.nio.NioIoHandler;
+import io.netty.channel.socket.nio.NioSocketChannel;
+import io.netty.util.concurrent.DefaultThreadFactory;
 import io.varve.base.Clock;
 import io.varve.metadata.api.MetadataClient;
 import io.varve.metadata.model.BrokerInfo;
@@ -80,16 +83,17 @@ public final class TxnCoordinator implements AutoCloseable {
         return threads.scheduleWithFixedDelay(guarded, intervalMs, intervalMs, TimeUnit.MILLISECONDS);
     }
 
-    /** A client to the cluster's brokers, through the first listener of each that is not encrypted. */
-    public static BrokerClient brokerClient(
-            MetadataClient metadata, EventLoopGroup loops, Class<? extends SocketChannel> channelType) {
+    /** A client to the cluster's brokers, through the first listener of each that is not encrypted, on a thread of its own. */
+    public static BrokerClient brokerClient(MetadataClient metadata) {
         IntFunction<Optional<InetSocketAddress>> addresses = broker -> metadata.view().brokers().stream()
                 .filter(b -> b.id() == broker && b.state() != BrokerInfo.State.GONE)
                 .flatMap(b -> b.endpoints().stream())
                 .filter(e -> e.securityProtocol().equals(PLAINTEXT))
                 .map(e -> InetSocketAddress.createUnresolved(e.host(), e.port()))
                 .findFirst();
-        return new NettyBrokerClient(loops, channelType, addresses, BROKER_TIMEOUT_MS);
+        EventLoopGroup loop = new MultiThreadIoEventLoopGroup(
+                1, new DefaultThreadFactory("varve-broker-client", true), NioIoHandler.newFactory());
+        return new NettyBrokerClient(loop, NioSocketChannel.class, addresses, BROKER_TIMEOUT_MS);
     }
 
     /** What takes views of the metadata, before anything is asked. */
