@@ -40,6 +40,26 @@ final class FieldReader {
         return new String(text, StandardCharsets.UTF_8);
     }
 
+    /** A length that later minor versions may make longer, never shorter. */
+    int atLeast(String what, int min) throws ObjectFormatException {
+        int value = int32();
+        if (value < min) {
+            throw ObjectFormatException.corrupt(what + " is " + value);
+        }
+        return value;
+    }
+
+    /** The next bytes by themselves; what a later version appended to them is left unread. */
+    FieldReader section(int bytes) throws ObjectFormatException {
+        if (bytes < 0) {
+            throw ObjectFormatException.corrupt("a section of " + bytes + " bytes");
+        }
+        need(bytes);
+        FieldReader section = new FieldReader(from.slice(from.position(), bytes));
+        from.position(from.position() + bytes);
+        return section;
+    }
+
     private void need(int bytes) throws ObjectFormatException {
         if (from.remaining() < bytes) {
             throw ObjectFormatException.corrupt("it ends in the middle of a field");
