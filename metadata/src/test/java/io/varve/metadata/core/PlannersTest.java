@@ -1,0 +1,418 @@
+package io.varve.metadata.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.varve.base.BookieId;
+import io.varve.base.PartitionId;
+import io.varve.base.SegmentId;
+import io.varve.metadata.api.MetadataException.Reason;
+import io.varve.metadata.model.BookieTask;
+import io.varve.metadata.model.BookieTask.CopyReplica;
+import io.varve.metadata.model.BookieTask.DeleteObject;
+import io.varve.metadata.model.BookieTask.DeleteReplica;
+import io.varve.metadata.model.BookieTask.Offload;
+import io.varve.metadata.model.ObjectRef;
+import io.varve.metadata.model.Replica;
+import io.varve.metadata.model.SegmentDescriptor;
+import io.varve.protocol.meta.BookieStateProto;
+import io.varve.protocol.meta.ConfirmReplicaCommand;
+import io.varve.protocol.meta.DeleteTopicCommand;
+import io.varve.protocol.meta.FailTaskCommand;
+import io.varve.protocol.meta.MetadataCommand;
+import io.varve.protocol.meta.PlanCommand;
+import io.varve.protocol.meta.PlanStep;
+import io.varve.protocol.meta.RepairStep;
+import io.varve.protocol.meta.ReportLostReplicaCommand;
+import io.varve.protocol.meta.SetBookieStateCommand;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class PlannersTest {
+
+    private final Cluster cluster = Cluster.of(4);
+
+    private PartitionId partition(String... configs) {
+        return new PartitionId(cluster.topic("t", 1, 3, configs), 0);
+    }
+
+    /** {@code count} sealed segments of ten offsets and a thousand bytes each, and the open one. */
+    private List<SegmentDescriptor> sealed(PartitionId partition, int count) {
+        cluster.rolled(partition, 0);
+        for (int i = 1; i <= count; i++) {
+            cluster.rolled(partition, i * 10L);
+        }
+        return cluster.partition(partition).chain().segments().stream()
+                .limit(count)
+                .toList();
+    }
+
+    private static MetadataCommand.Builder fail(BookieTask task) {
+        return MetadataCommand.newBuilder()
+                .setFailTask(FailTaskCommand.newBuilder().setTask(task.taskId()).setReason("test"));
+    }
+
+    @Test
+    void adjoiningSmallSegmentsAreOffloadedAsOneObjectAfterTheyWaitedForMore() {
+        PartitionId partition = partition();
+        List<SegmentDescriptor> segments = sealed(partition, 3);
+        cluster.nowMs += 5_000;
+        cluster.plan();
+        assertThat(cluster.image().tasks()).as("small: it waits for more").isEmpty();
+        cluster.nowMs += 60_000;
+        cluster.plan();
+        assertThat(cluster.tasks(Offload.class)).singleElement().satisfies(task -> {
+            assertThat(task.segments())
+                    .containsExactlyElementsOf(
+                            segments.stream().map(SegmentDescriptor::id).toList());
+            assertThat(segments.get(0).replicas()).extracting(Replica::bookie).contains(task.bookie());
+        });
+    }
+
+    @Test
+    void aSegmentOfItsFullSizeIsOffloadedSoon() {
+        PartitionId partition = partition("segment.bytes", "1024");
+        sealed(partition, 1);
+        cluster.nowMs += 1_000;
+        cluster.plan();
+        assertThat(cluster.tasks(Offload.class)).hasSize(1);
+    }
+
+    @Test
+    void anOffloadIsCommittedOnlyForTheAttemptThatStands_I10() {
+        PartitionId partition = partition("segment.bytes", "1024");
+        List<SegmentDescriptor> segments = sealed(partition, 1);
+        cluster.nowMs += 1_000;
+        cluster.plan();
+        Offload first = cluster.tasks(Offload.class).get(0);
+        ObjectRef late = cluster.objectOf(first);
+        cluster.done(fail(first));
+        assertThat(cluster.image().taskIndex().deadObjects())
+                .as("whatever the attempt left")
+                .containsKey(late.key());
+        cluster.plan();
+        assertThat(cluster.tasks(Offload.class)).as("it backs off").isEmpty();
+        cluster.nowMs += 2_000;
+        cluster.plan();
+        Offload second = cluster.tasks(Offload.class).get(0);
+        assertThat(second.taskId()).isGreaterThan(first.taskId());
+        cluster.refused(Cluster.commit(first, late), Reason.NOT_FOUND);
+        cluster.refused(Cluster.commit(second, late), Reason.INVALID);
+        cluster.done(Cluster.commit(second, cluster.objectOf(second)));
+        assertThat(cluster.segment(segments.get(0).id()).object().orElseThrow().attemptId())
+                .isEqualTo(second.taskId());
+        assertThat(cluster.segment(segments.get(0).id()).replicas())
+                .as("local deletion is another matter")
+                .hasSize(3);
+    }
+
+    @Test
+    void anOffloadGivenToABookieThatGoesAwayIsGivenToAnotherHolder() {
+        PartitionId partition = partition("segment.bytes", "1024");
+        sealed(partition, 1);
+        cluster.nowMs += 1_000;
+        cluster.plan();
+        Offload first = cluster.tasks(Offload.class).get(0);
+        cluster.expireBookie(first.bookie().value());
+        cluster.plan();
+        cluster.nowMs += 2_000;
+        cluster.plan();
+        assertThat(cluster.tasks(Offload.class)).singleElement().satisfies(task -> {
+            assertThat(task.bookie()).isNotEqualTo(first.bookie());
+            assertThat(task.taskId()).isNotEqualTo(first.taskId());
+        });
+        assertThat(cluster.image()
+                        .taskIndex()
+                        .deadObjects()
+                        .firstEntry()
+                        .getValue()
+                        .notBeforeMs())
+                .as("the bookie that went away may still be writing")
+                .isGreaterThan(cluster.nowMs + 200_000);
+    }
+
+    @Test
+    void anOffloadThatTakesTooLongIsTakenBack() {
+        PartitionId partition = partition("segment.bytes", "1024");
+        sealed(partition, 1);
+        cluster.nowMs += 1_000;
+        cluster.plan();
+        Offload first = cluster.tasks(Offload.class).get(0);
+        cluster.nowMs += cluster.settings.taskDeadlineMs() + 1;
+        cluster.planOnce();
+        assertThat(cluster.tasks(Offload.class)).doesNotContain(first);
+    }
+
+    @Test
+    void localCopiesAreDeletedAfterLocalRetentionAndOnlyOnceOffloaded() {
+        PartitionId partition = partition("segment.bytes", "1024", "local.retention.ms", "5000", "retention.ms", "-1");
+        SegmentId first = sealed(partition, 2).get(0).id();
+        cluster.nowMs += 10_000;
+        cluster.plan();
+        assertThat(cluster.tasks(DeleteReplica.class))
+                .as("nothing is offloaded yet")
+                .isEmpty();
+        cluster.offloadAll();
+        cluster.plan();
+        assertThat(cluster.segment(first).replicas()).isEmpty();
+        assertThat(cluster.segment(first).object()).isPresent();
+        assertThat(cluster.tasks(DeleteReplica.class)).hasSize(6);
+    }
+
+    @Test
+    void localCopiesBeyondLocalRetentionBytesAreDeletedTheOldestFirst() {
+        PartitionId partition = partition("segment.bytes", "1024", "local.retention.bytes", "1500");
+        List<SegmentDescriptor> segments = sealed(partition, 4);
+        cluster.nowMs += 2_000;
+        cluster.offloadAll();
+        cluster.plan();
+        assertThat(segments)
+                .extracting(s -> cluster.segment(s.id()).replicas().isEmpty())
+                .containsExactly(true, true, false, false);
+    }
+
+    @Test
+    void retentionByAgeMovesTheStartAndDeletesReplicasAndObjects_I11() {
+        PartitionId partition = partition("segment.bytes", "1024", "retention.ms", "60000", "local.retention.ms", "-2");
+        sealed(partition, 2);
+        cluster.nowMs += 2_000;
+        cluster.offloadAll();
+        cluster.nowMs += 60_000;
+        cluster.plan();
+        assertThat(cluster.partition(partition).logStartOffset()).isEqualTo(20);
+        assertThat(cluster.partition(partition).chain().size()).isEqualTo(1);
+        assertThat(cluster.tasks(DeleteReplica.class)).hasSize(6);
+        assertThat(cluster.tasks(DeleteObject.class))
+                .as("readers may still be on them")
+                .isEmpty();
+        cluster.nowMs += Planner.OBJECT_GRACE_MS;
+        cluster.plan();
+        assertThat(cluster.tasks(DeleteObject.class)).isNotEmpty();
+        cluster.tasks(DeleteObject.class).forEach(cluster::complete);
+        assertThat(cluster.image().taskIndex().deadObjects()).isEmpty();
+    }
+
+    @Test
+    void anObjectSharedBySegmentsIsDeletedWithTheLastOfThem() {
+        PartitionId partition = partition("retention.ms", "-1");
+        sealed(partition, 2);
+        cluster.nowMs += 61_000;
+        cluster.offloadAll();
+        cluster.done(Cluster.advance(partition, 0, 10));
+        cluster.plan();
+        assertThat(cluster.partition(partition).chain().size()).isEqualTo(2);
+        assertThat(cluster.image().taskIndex().deadObjects()).isEmpty();
+        cluster.done(Cluster.advance(partition, 0, 20));
+        cluster.plan();
+        assertThat(cluster.image().taskIndex().deadObjects()).hasSize(1);
+    }
+
+    @Test
+    void aRecordTimeInTheFutureDoesNotKeepASegmentForEver() {
+        SegmentDescriptor segment = sealed(partition(), 1).get(0);
+        SegmentDescriptor future = Segments.sealed(
+                Segments.opened(segment, 0), 10, segment.replicas(), List.of(), 1, segment.sealedMs() + 1_000_000, 5);
+        assertThat(Segments.ageStampMs(future)).isEqualTo(5);
+    }
+
+    @Test
+    void retentionBySizeKeepsAtLeastTheConfiguredBytes() {
+        PartitionId partition = partition("retention.bytes", "2500", "retention.ms", "-1");
+        sealed(partition, 5);
+        cluster.plan();
+        assertThat(cluster.partition(partition).logStartOffset()).isEqualTo(20);
+    }
+
+    @Test
+    void aCompactedTopicIsNotSubjectToRetention() {
+        PartitionId partition = partition("cleanup.policy", "compact", "retention.ms", "1000");
+        sealed(partition, 2);
+        cluster.nowMs += 50_000;
+        cluster.plan();
+        assertThat(cluster.partition(partition).logStartOffset()).isZero();
+    }
+
+    @Test
+    void aDeletedTopicIsClearedAwayByPositiveOrdersAndThenForgotten_I9() {
+        PartitionId partition = partition("segment.bytes", "1024");
+        sealed(partition, 3);
+        cluster.nowMs += 2_000;
+        cluster.offloadAll();
+        cluster.allocated(partition);
+        cluster.done(MetadataCommand.newBuilder()
+                .setDeleteTopic(DeleteTopicCommand.newBuilder().setId(ProtoModel.toProto(partition.topic()))));
+        assertThat(cluster.image().topic("t")).isEmpty();
+        assertThat(cluster.image().partition(partition)).isEmpty();
+        cluster.plan();
+        assertThat(cluster.tasks(DeleteReplica.class))
+                .as("4 segments and a pending one, 3 replicas each")
+                .hasSize(15);
+        assertThat(cluster.image().partitionIndex().condemned()).isEmpty();
+        cluster.tasks(DeleteReplica.class).forEach(cluster::complete);
+        cluster.nowMs += Planner.OBJECT_GRACE_MS;
+        cluster.plan();
+        cluster.tasks(DeleteObject.class).forEach(cluster::complete);
+        assertThat(cluster.image().tasks()).isEmpty();
+        assertThat(cluster.image().taskIndex().deadObjects()).isEmpty();
+        assertThat(cluster.image().segmentIndex()).isEqualTo(SegmentIndex.EMPTY);
+        cluster.topic("t", 1, 1);
+    }
+
+    @Test
+    void trimmingTakesBackAnUploadThatIsUnderWay_O6() {
+        PartitionId partition = partition("segment.bytes", "1024");
+        sealed(partition, 1);
+        cluster.nowMs += 1_000;
+        cluster.plan();
+        Offload offload = cluster.tasks(Offload.class).get(0);
+        ObjectRef object = cluster.objectOf(offload);
+        cluster.done(Cluster.advance(partition, 0, 10));
+        cluster.plan();
+        cluster.refused(Cluster.commit(offload, object), Reason.NOT_FOUND);
+        assertThat(cluster.image().taskIndex().deadObjects()).containsKey(object.key());
+    }
+
+    // ---- repair
+    // ------------------------------------------------------------------------------------------------------------------
+
+    private PartitionId localOnly() {
+        return partition("remote.storage.enable", "false");
+    }
+
+    @Test
+    void anUnconfirmedReplicaIsWaitedForAndThenToldToCompleteItself() {
+        PartitionId partition = localOnly();
+        SegmentDescriptor first = cluster.rolled(partition, 0);
+        int[] holders = first.replicas().stream()
+                .limit(2)
+                .mapToInt(r -> r.bookie().value())
+                .toArray();
+        Replica behind = first.replicas().get(2);
+        cluster.rolled(partition, 10, holders);
+        cluster.nowMs += 1_000;
+        cluster.plan();
+        assertThat(cluster.image().tasks()).isEmpty();
+        cluster.nowMs += cluster.settings.confirmDelayMs();
+        cluster.plan();
+        CopyReplica copy = cluster.tasks(CopyReplica.class).get(0);
+        assertThat(copy.bookie()).isEqualTo(behind.bookie());
+        assertThat(copy.incarnation()).isEqualTo(behind.incarnation());
+        assertThat(copy.sources()).hasSize(2);
+        cluster.complete(copy);
+        assertThat(cluster.segment(first.id()).replicas()).hasSize(3);
+        assertThat(cluster.segment(first.id()).unconfirmed()).isEmpty();
+        cluster.plan();
+        assertThat(cluster.image().tasks()).isEmpty();
+    }
+
+    @Test
+    void aConfirmedReplicaNeedsNoCopy() {
+        PartitionId partition = localOnly();
+        SegmentDescriptor first = cluster.rolled(partition, 0);
+        int[] holders = first.replicas().stream()
+                .limit(2)
+                .mapToInt(r -> r.bookie().value())
+                .toArray();
+        cluster.rolled(partition, 10, holders);
+        cluster.done(MetadataCommand.newBuilder()
+                .setConfirmReplica(ConfirmReplicaCommand.newBuilder()
+                        .setSegment(first.id().value())
+                        .setBookie(first.replicas().get(2).bookie().value())));
+        cluster.nowMs += 100_000;
+        cluster.plan();
+        assertThat(cluster.image().tasks()).isEmpty();
+        assertThat(cluster.segment(first.id()).replicas()).hasSize(3);
+    }
+
+    @Test
+    void aBookieThatIsGoneForLongIsReplacedAndOneThatIsRestartingIsNot() {
+        PartitionId partition = localOnly();
+        SegmentDescriptor first = sealed(partition, 1).get(0);
+        BookieId lost = first.replicas().get(0).bookie();
+        cluster.expireBookie(lost.value());
+        cluster.nowMs += cluster.settings.repairDelayMs() - 1;
+        cluster.plan();
+        assertThat(cluster.tasks(CopyReplica.class)).isEmpty();
+        cluster.nowMs += 2;
+        cluster.plan();
+        CopyReplica copy = cluster.tasks(CopyReplica.class).get(0);
+        assertThat(first.replicas()).extracting(Replica::bookie).doesNotContain(copy.bookie());
+        cluster.complete(copy);
+        assertThat(cluster.segment(first.id()).replicas())
+                .extracting(Replica::bookie)
+                .hasSize(3)
+                .contains(copy.bookie())
+                .doesNotContain(lost);
+        assertThat(cluster.tasks(DeleteReplica.class))
+                .singleElement()
+                .satisfies(task -> assertThat(task.bookie()).isEqualTo(lost));
+    }
+
+    @Test
+    void aDrainedBookieIsEmptiedWithoutEverHavingFewerCopies() {
+        PartitionId partition = localOnly();
+        SegmentDescriptor first = sealed(partition, 1).get(0);
+        BookieId drained = first.replicas().get(0).bookie();
+        cluster.done(MetadataCommand.newBuilder()
+                .setSetBookieState(SetBookieStateCommand.newBuilder()
+                        .setId(drained.value())
+                        .setState(BookieStateProto.BOOKIE_DRAINING)));
+        cluster.plan();
+        assertThat(cluster.segment(first.id()).replicas()).hasSize(3);
+        CopyReplica copy = cluster.tasks(CopyReplica.class).get(0);
+        cluster.complete(copy);
+        cluster.plan();
+        assertThat(cluster.segment(first.id()).replicas())
+                .extracting(Replica::bookie)
+                .hasSize(3)
+                .doesNotContain(drained);
+    }
+
+    @Test
+    void aLostReplicaIsReplacedElsewhereButTheLastOneIsNeverOrderedAway() {
+        PartitionId partition = localOnly();
+        SegmentDescriptor first = sealed(partition, 1).get(0);
+        first.replicas()
+                .forEach(replica -> cluster.done(MetadataCommand.newBuilder()
+                        .setReportLostReplica(ReportLostReplicaCommand.newBuilder()
+                                .setSegment(first.id().value())
+                                .setBookie(replica.bookie().value()))));
+        assertThat(cluster.segment(first.id()).replicas()).hasSize(1);
+        assertThat(cluster.tasks(DeleteReplica.class)).hasSize(2);
+        cluster.plan();
+        CopyReplica copy = cluster.tasks(CopyReplica.class).get(0);
+        assertThat(cluster.tasks(DeleteReplica.class))
+                .as("a deletion under way would take the new copy with it")
+                .noneSatisfy(task -> assertThat(task.bookie()).isEqualTo(copy.bookie()));
+    }
+
+    @Test
+    void aProposalThatComesLateDoesNotCopyToWhereADeletionIsUnderWay_I9() {
+        PartitionId partition = localOnly();
+        SegmentDescriptor first = sealed(partition, 1).get(0);
+        Replica lost = first.replicas().get(0);
+        cluster.done(MetadataCommand.newBuilder()
+                .setReportLostReplica(ReportLostReplicaCommand.newBuilder()
+                        .setSegment(first.id().value())
+                        .setBookie(lost.bookie().value())));
+        cluster.done(MetadataCommand.newBuilder()
+                .setPlan(PlanCommand.newBuilder()
+                        .addSteps(PlanStep.newBuilder()
+                                .setRepair(RepairStep.newBuilder()
+                                        .setSegment(first.id().value())
+                                        .setBookie(lost.bookie().value())
+                                        .setIncarnation(lost.incarnation())))));
+        assertThat(cluster.tasks(CopyReplica.class)).isEmpty();
+    }
+
+    @Test
+    void whatIsInObjectStorageIsNotRepaired() {
+        PartitionId partition = partition("segment.bytes", "1024");
+        SegmentDescriptor first = sealed(partition, 1).get(0);
+        cluster.nowMs += 1_000;
+        cluster.offloadAll();
+        cluster.expireBookie(first.replicas().get(0).bookie().value());
+        cluster.nowMs += cluster.settings.repairDelayMs() * 2;
+        cluster.plan();
+        assertThat(cluster.tasks(CopyReplica.class)).isEmpty();
+    }
+}
