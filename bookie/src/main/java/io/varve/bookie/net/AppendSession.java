@@ -12,6 +12,7 @@ import io.varve.protocol.rpc.RpcStreamHandler;
 import io.varve.protocol.storage.AppendFrames;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
 
 /**
  * One owner's append stream at the bookie. Its state belongs to the connection's event loop; the store's answers come on the store's threads and
@@ -26,17 +27,21 @@ final class AppendSession implements RpcStreamHandler, AppendCallback {
     private final RpcServerStream stream;
     private final SegmentStore store;
     private final NetMetrics metrics;
+    private final BooleanSupplier draining;
     private final PendingEntries pending = new PendingEntries();
     private final AtomicLong durableEnd = new AtomicLong(NO_END);
     private final AtomicBoolean acknowledgementDue = new AtomicBoolean();
     private SegmentId segment;
     private int epoch;
+    private boolean leaving;
     private boolean over;
 
-    AppendSession(RpcServerStream stream, SegmentStore store, NetMetrics metrics) {
+    /** @param draining whether the bookie is about to stop: what is in work is acknowledged, and then the owner is sent elsewhere */
+    AppendSession(RpcServerStream stream, SegmentStore store, NetMetrics metrics, BooleanSupplier draining) {
         this.stream = stream;
         this.store = store;
         this.metrics = metrics;
+        this.draining = draining;
         metrics.streamOpened();
     }
 
@@ -44,8 +49,12 @@ final class AppendSession implements RpcStreamHandler, AppendCallback {
     public void onMessage(ByteBuf body) {
         int bytes = body.readableBytes();
         int type = AppendFrames.type(body);
-        if (over) {
+        if (over || leaving) {
             stream.consumed(bytes);
+        } else if (draining.getAsBoolean()) {
+            stream.consumed(bytes);
+            leaving = true;
+            leaveWhenAnswered();
         } else if (type == AppendFrames.APPEND && segment != null && AppendFrames.isWholeAppend(body)) {
             onAppend(body, bytes);
         } else {
@@ -150,6 +159,13 @@ final class AppendSession implements RpcStreamHandler, AppendCallback {
             ByteBuf message = ByteBufAllocator.DEFAULT.buffer(AppendFrames.DURABLE_BYTES);
             AppendFrames.writeDurable(message, end);
             stream.send(message);
+        }
+        leaveWhenAnswered();
+    }
+
+    private void leaveWhenAnswered() {
+        if (leaving && pending.isEmpty()) {
+            refuse(BookieStatus.READ_ONLY, durableEnd.get());
         }
     }
 

@@ -30,6 +30,7 @@ public final class BookieService implements RpcService {
     private final SegmentStore store;
     private final int readBytesMax;
     private final NetMetrics metrics;
+    private volatile boolean draining;
 
     /** @param readBytesMax what one read may return, beyond its first entry */
     public BookieService(SegmentStore store, int readBytesMax, NetMetrics metrics) {
@@ -38,12 +39,17 @@ public final class BookieService implements RpcService {
         this.metrics = metrics;
     }
 
+    /** From now on owners that append are sent elsewhere, once what they appended before is acknowledged. Reads and fences go on. */
+    public void drain() {
+        draining = true;
+    }
+
     @Override
     public RpcStreamHandler onStream(RpcServerStream stream) {
         if (stream.method() != StorageMethods.APPEND_STREAM) {
             return RpcService.super.onStream(stream);
         }
-        return new AppendSession(stream, store, metrics);
+        return new AppendSession(stream, store, metrics, () -> draining);
     }
 
     @Override

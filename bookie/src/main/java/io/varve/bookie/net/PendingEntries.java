@@ -40,6 +40,10 @@ final class PendingEntries {
         return bytes;
     }
 
+    boolean isEmpty() {
+        return count == 0;
+    }
+
     private void grow() {
         long[] moreEnds = new long[ends.length * 2];
         int[] moreSizes = new int[ends.length * 2];

@@ -80,6 +80,7 @@ public final class BookieNode implements AutoCloseable {
     private volatile SegmentStore store;
     private ScheduledExecutorService thread;
     private RpcServer server;
+    private BookieService service;
     private HostPort address;
 
     private BookieNode(BookieConfig config, BookieParts parts) {
@@ -149,6 +150,8 @@ public final class BookieNode implements AutoCloseable {
         store = parts.openStore(config.storeOptions(clusterId), new Listener());
         closeLater(store);
 
+        service = new BookieService(
+                store, config.get(BookieConfig.READ_REPLY_BYTES_MAX), new NetMetrics(parts.registry()));
         server = RpcServer.bind(
                 new RpcServerOptions(
                         config.get(BookieConfig.LISTENER).host(),
@@ -158,8 +161,7 @@ public final class BookieNode implements AutoCloseable {
                         parts.clock(),
                         parts.faults(),
                         config.rpcBounds()),
-                new BookieService(
-                        store, config.get(BookieConfig.READ_REPLY_BYTES_MAX), new NetMetrics(parts.registry())));
+                service);
         closeLater(server);
         closeLater(this::drain);
         meter();
@@ -259,6 +261,7 @@ public final class BookieNode implements AutoCloseable {
 
     /** Tells owners to go elsewhere, and lets what is in work become durable and be acknowledged. */
     private void drain() {
+        service.drain();
         server.announceClosing("bookie " + self + " stops");
         long untilNanos = parts.clock().nanoTime() + TimeUnit.MILLISECONDS.toNanos(DRAIN_MS_MAX);
         while (server.inFlightBytes() > 0 && parts.clock().nanoTime() - untilNanos < 0) {

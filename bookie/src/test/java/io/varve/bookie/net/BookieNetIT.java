@@ -56,6 +56,7 @@ class BookieNetIT {
     private final RpcLoops loops = RpcLoops.start("bookie-net-it", 2);
     private final RecordingFaultHandler faults = new RecordingFaultHandler();
     private final MemorySegmentStore store = new MemorySegmentStore();
+    private final BookieService service = new BookieService(store, 1 << 20, new NetMetrics(new SimpleMeterRegistry()));
     private final RpcServer server = serve(RpcBounds.DEFAULT);
     private final BookieAddress bookie = new BookieAddress(new BookieId(7), "localhost", server.port());
     private final RpcClientOptions rpc = new RpcClientOptions(
@@ -215,6 +216,22 @@ class BookieNetIT {
     }
 
     @Test
+    void aBookieThatStopsAcknowledgesWhatItHasAndSendsTheOwnerElsewhere() throws Exception {
+        AppendStream stream = open(heard);
+        append(stream, 0, "a");
+        assertThat(heard.untilDurable(1)).isTrue();
+        store.hold();
+        append(stream, 1, "b");
+        awaitInWork();
+        service.drain();
+        append(stream, 2, "c");
+        store.letGo();
+        assertThat(heard.untilDurable(2)).isTrue();
+        assertThat(heard.failure()).isEqualTo("READ_ONLY 2");
+        assertThat(client.describe(bookie, SEGMENT, TIMEOUT_MS).get().end()).isEqualTo(2);
+    }
+
+    @Test
     void aBookieOfAnotherNumberIsNotUsed() throws Exception {
         BookieAddress other = new BookieAddress(new BookieId(8), "localhost", server.port());
         assertThat(client.describe(other, SEGMENT, TIMEOUT_MS).get().status()).isEqualTo(BookieStatus.NO_ANSWER);
@@ -256,7 +273,7 @@ class BookieNetIT {
                         SystemClock.INSTANCE,
                         faults,
                         bounds),
-                new BookieService(store, 1 << 20, new NetMetrics(new SimpleMeterRegistry())));
+                service);
     }
 
     private AppendStream open(AppendListener listener) {
@@ -274,6 +291,14 @@ class BookieNetIT {
                 EntryFormat.checksum(offset, offset, ByteBuffer.wrap(payload)),
                 Unpooled.wrappedBuffer(payload),
                 offset);
+    }
+
+    private void awaitInWork() {
+        long until = System.nanoTime() + TimeUnit.SECONDS.toNanos(5);
+        while (server.inFlightBytes() == 0) {
+            assertThat(System.nanoTime()).isLessThan(until);
+            Thread.onSpinWait();
+        }
     }
 
     private void awaitIdle() {

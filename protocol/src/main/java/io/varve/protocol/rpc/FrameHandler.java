@@ -1,6 +1,7 @@
 package io.varve.protocol.rpc;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.handler.codec.ByteToMessageDecoder;
 import java.util.List;
@@ -11,10 +12,47 @@ import java.util.List;
  */
 abstract class FrameHandler extends ByteToMessageDecoder {
 
+    /** Room for a frame up to this size is made at once when its header has come; for a longer one it grows with what comes. */
+    private static final int ROOM_BYTES_MAX = 1024 * 1024;
+
     private final int frameBytesMax;
 
     FrameHandler(int frameBytesMax) {
         this.frameBytesMax = frameBytesMax;
+        setCumulator(FrameHandler::cumulate);
+    }
+
+    /**
+     * Adds what came to what was there. A buffer of which slices are kept is not written to any more, and a frame that spans several
+     * reads is gathered in a buffer that has room for all of it, so that its bytes are copied once and not at each doubling.
+     */
+    private static ByteBuf cumulate(ByteBufAllocator alloc, ByteBuf there, ByteBuf came) {
+        int bytesThere = there.readableBytes();
+        if (bytesThere == 0) {
+            there.release();
+            return came;
+        }
+        int bytesCame = came.readableBytes();
+        try {
+            boolean fits = there.refCnt() == 1 && !there.isReadOnly() && bytesCame <= there.writableBytes();
+            ByteBuf gathered = fits ? there : alloc.buffer(Math.max(bytesThere + bytesCame, room(there)));
+            if (!fits) {
+                gathered.writeBytes(there, there.readerIndex(), bytesThere);
+                there.release();
+            }
+            return gathered.writeBytes(came, came.readerIndex(), bytesCame);
+        } finally {
+            came.release();
+        }
+    }
+
+    private static int room(ByteBuf there) {
+        if (there.readableBytes() < Integer.BYTES) {
+            return 0;
+        }
+        int claimed = there.getInt(there.readerIndex());
+        int frame = claimed < 0 || claimed > ROOM_BYTES_MAX ? 0 : claimed + Integer.BYTES;
+        return Math.max(frame, Math.min(2 * there.readableBytes(), Integer.MAX_VALUE / 2));
     }
 
     /** A whole frame. {@code body} is valid during the call: who keeps it retains it. */

@@ -1,9 +1,11 @@
 package io.varve.protocol.rpc;
 
+import io.netty.channel.AdaptiveRecvByteBufAllocator;
 import io.netty.channel.Channel;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.IoHandlerFactory;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.RecvByteBufAllocator;
 import io.netty.channel.ServerChannel;
 import io.netty.channel.epoll.Epoll;
 import io.netty.channel.epoll.EpollIoHandler;
@@ -20,6 +22,9 @@ import java.util.concurrent.TimeUnit;
 public final class RpcLoops implements AutoCloseable {
 
     private static final long CLOSE_MS_MAX = 2_000;
+    private static final int RECEIVE_BYTES_MIN = 1024;
+    private static final int RECEIVE_BYTES_FIRST = 16 * 1024;
+    private static final int RECEIVE_BYTES_MAX = 256 * 1024;
 
     private final EventLoopGroup group;
 
@@ -50,6 +55,11 @@ public final class RpcLoops implements AutoCloseable {
     /** The class of listening sockets that runs on them. */
     public Class<? extends ServerChannel> serverChannelType() {
         return Epoll.isAvailable() ? EpollServerSocketChannel.class : NioServerSocketChannel.class;
+    }
+
+    /** Receive buffers that grow with what comes, so that large frames take few reads and idle connections little memory. */
+    static RecvByteBufAllocator receiveBuffers() {
+        return new AdaptiveRecvByteBufAllocator(RECEIVE_BYTES_MIN, RECEIVE_BYTES_FIRST, RECEIVE_BYTES_MAX);
     }
 
     /** Runs {@code task}, which must not block, every {@code periodMs} on one of the loops until what is returned is closed. */

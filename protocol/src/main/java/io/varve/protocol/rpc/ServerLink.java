@@ -22,6 +22,9 @@ final class ServerLink extends Link implements RpcPeer {
     /** Bytes that a connection may have in work even when the budget of all connections is used up. */
     private static final long SHARE_BYTES_MIN = 64 * 1024;
 
+    /** More streams than any broker has segments open on one bookie. */
+    private static final int STREAMS_MAX = 200_000;
+
     private final ServerContext context;
     private final RpcIdentity identity;
     private final int version;
@@ -111,6 +114,10 @@ final class ServerLink extends Link implements RpcPeer {
     }
 
     private void onStreamOpen(int method, long correlation) {
+        if (streams.size() >= STREAMS_MAX) {
+            sendText(Frame.STREAM_END, RpcStatus.OVERLOADED.code(), correlation, "too many streams");
+            return;
+        }
         ServerStream stream = new ServerStream(this, method, correlation);
         if (streams.put(correlation, stream) != null) {
             breakOff("the other side opened stream " + correlation + " twice");
