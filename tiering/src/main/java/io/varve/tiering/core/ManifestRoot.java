@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The leaves of a partition's manifest. Immutable. Ten million segments have 2,442 leaves, and so a root of 147 KiB.
+ * The leaves of a partition's manifest. Immutable. Ten million segments have 2,442 leaves, and so a root of 143 KiB.
  *
  * <pre>
  *  magic "VARVEMFR" 8 | major 2 | minor 2 | topic id 16 | partition 4 | generation 8 | leaf bytes 4
