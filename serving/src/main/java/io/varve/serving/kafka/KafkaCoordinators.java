@@ -57,12 +57,6 @@ public final class KafkaCoordinators implements Coordinators {
         this.feed = new MetadataFeed(metadata, List.of(groupHost, txns.sink()), faults);
     }
 
-    /** Begins to coordinate what {@code logs} serves, in a cluster whose brokers are reached over the network. */
-    public static KafkaCoordinators over(
-            CoordinatorOptions options, MetadataClient metadata, PartitionLogs logs, Clock clock, FaultHandler faults) {
-        return new KafkaCoordinators(options, metadata, logs, TxnCoordinator.brokerClient(metadata), clock, faults);
-    }
-
     private static ScheduledExecutorService threads() {
         AtomicInteger number = new AtomicInteger();
         return Executors.newScheduledThreadPool(THREADS, task -> {

@@ -2,12 +2,18 @@ package io.varve.serving.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.nio.NioIoHandler;
+import io.netty.channel.socket.nio.NioSocketChannel;
+import io.netty.util.concurrent.DefaultThreadFactory;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.varve.bookie.client.InMemoryBookies;
 import io.varve.metadata.api.MetadataClient;
 import io.varve.metadata.testing.InMemoryMetadata;
 import io.varve.protocol.runtime.SystemClock;
 import io.varve.serving.kafka.KafkaCoordinators;
+import io.varve.serving.kafka.txn.TxnCoordinator;
 import io.varve.sim.RecordingFaultHandler;
 import io.varve.sim.ThreadTimers;
 import java.time.Duration;
@@ -19,6 +25,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.ConsumerGroupDescription;
 import org.apache.kafka.clients.admin.NewTopic;
@@ -51,12 +58,15 @@ final class CoordinatorsIT {
     private final Map<Integer, ServingNode> nodes = new TreeMap<>();
     private ThreadTimers timers;
     private InMemoryBookies bookies;
+    private EventLoopGroup loops;
     private long incarnations;
 
     @BeforeEach
     void start() {
         timers = new ThreadTimers("memory-bookies");
         bookies = new InMemoryBookies(timers);
+        loops = new MultiThreadIoEventLoopGroup(
+                1, new DefaultThreadFactory("broker-client", true), NioIoHandler.newFactory());
         for (int id = 1; id <= 3; id++) {
             bookies.add(id);
         }
@@ -70,6 +80,7 @@ final class CoordinatorsIT {
         for (AutoCloseable one : toClose) {
             one.close();
         }
+        loops.shutdownGracefully(0, 1, TimeUnit.SECONDS);
         timers.close();
         faults.assertNone();
     }
@@ -234,8 +245,13 @@ final class CoordinatorsIT {
                         metadata,
                         bookies.client("broker-" + id),
                         NoBucket.INSTANCE,
-                        logs -> KafkaCoordinators.over(
-                                config.coordinators(), metadata, logs, SystemClock.INSTANCE, faults),
+                        logs -> new KafkaCoordinators(
+                                config.coordinators(),
+                                metadata,
+                                logs,
+                                TxnCoordinator.brokerClient(metadata, loops, NioSocketChannel.class),
+                                SystemClock.INSTANCE,
+                                faults),
                         SystemClock.INSTANCE,
                         new SimpleMeterRegistry(),
                         faults));

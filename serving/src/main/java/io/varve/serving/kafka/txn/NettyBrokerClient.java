@@ -36,7 +36,6 @@ final class NettyBrokerClient implements BrokerClient {
 
     private static final int FRAME_BYTES_MAX = 16 << 20;
     private static final int LENGTH_BYTES = 4;
-    private static final long CLOSE_WAIT_MS = 1_000;
     private static final String CLIENT_ID = "varve-broker";
 
     private final EventLoopGroup loops;
@@ -47,7 +46,7 @@ final class NettyBrokerClient implements BrokerClient {
     private volatile boolean closed;
 
     /**
-     * @param loops closed with this
+     * @param loops not closed here
      * @param addresses where a broker is reached now, unresolved; empty if it isn't known to live
      * @param timeoutMs for connecting, and for each answer
      */
@@ -100,7 +99,6 @@ final class NettyBrokerClient implements BrokerClient {
     public void close() {
         closed = true;
         connections.values().forEach(connection -> connection.opening.channel().close());
-        loops.shutdownGracefully(0, CLOSE_WAIT_MS, TimeUnit.MILLISECONDS);
     }
 
     /** One connection. Its state belongs to its channel's event loop. */

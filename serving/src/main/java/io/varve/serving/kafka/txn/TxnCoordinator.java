@@ -1,10 +1,7 @@
 package io.varve.serving.kafka.txn;
 
 import io.netty.channel.EventLoopGroup;
-import io.netty.channel.MultiThreadIoEventLoopGroup;
-import io.netty.channel.nio.NioIoHandler;
-import io.netty.channel.socket.nio.NioSocketChannel;
-import io.netty.util.concurrent.DefaultThreadFactory;
+import io.netty.channel.socket.SocketChannel;
 import io.varve.base.Clock;
 import io.varve.metadata.api.MetadataClient;
 import io.varve.metadata.model.BrokerInfo;
@@ -83,17 +80,20 @@ public final class TxnCoordinator implements AutoCloseable {
         return threads.scheduleWithFixedDelay(guarded, intervalMs, intervalMs, TimeUnit.MILLISECONDS);
     }
 
-    /** A client to the cluster's brokers, through the first listener of each that is not encrypted, on a thread of its own. */
-    public static BrokerClient brokerClient(MetadataClient metadata) {
+    /**
+     * A client to the cluster's brokers, through the first listener of each that is not encrypted.
+     *
+     * @param loops not closed with it
+     */
+    public static BrokerClient brokerClient(
+            MetadataClient metadata, EventLoopGroup loops, Class<? extends SocketChannel> channelType) {
         IntFunction<Optional<InetSocketAddress>> addresses = broker -> metadata.view().brokers().stream()
                 .filter(b -> b.id() == broker && b.state() != BrokerInfo.State.GONE)
                 .flatMap(b -> b.endpoints().stream())
                 .filter(e -> e.securityProtocol().equals(PLAINTEXT))
                 .map(e -> InetSocketAddress.createUnresolved(e.host(), e.port()))
                 .findFirst();
-        EventLoopGroup loop = new MultiThreadIoEventLoopGroup(
-                1, new DefaultThreadFactory("varve-broker-client", true), NioIoHandler.newFactory());
-        return new NettyBrokerClient(loop, NioSocketChannel.class, addresses, BROKER_TIMEOUT_MS);
+        return new NettyBrokerClient(loops, channelType, addresses, BROKER_TIMEOUT_MS);
     }
 
     /** What takes views of the metadata, before anything is asked. */

@@ -34,6 +34,7 @@ final class FetchPart {
     private long nextOffset;
     private int bytes;
     private boolean exhausted;
+    private boolean woken;
 
     FetchPart(Key key, Wanted wanted) {
         this.key = key;
@@ -102,7 +103,12 @@ final class FetchPart {
 
     /** Whether there is something to read now that fits what is left of its own bound. */
     boolean isReady(Isolation isolation) {
-        return error == Errors.NONE && diverging == null && mayGiveMore() && nextOffset < bound(isolation);
+        return error == Errors.NONE && diverging == null && mayGiveMore() && (woken || nextOffset < bound(isolation));
+    }
+
+    /** Its log says that there is something to read, or that it is lost: whichever it is, reading tells. */
+    void wake() {
+        woken = true;
     }
 
     /** Whether another batch of it may yet fit into this answer. */
@@ -121,6 +127,7 @@ final class FetchPart {
 
     /** Takes over what was read. */
     void add(ReadResult result, short version) {
+        woken = false;
         offsets = result.offsets();
         for (ByteBuf batch : result.batches()) {
             int at = batch.readerIndex();

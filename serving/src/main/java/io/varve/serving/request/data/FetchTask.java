@@ -225,7 +225,7 @@ final class FetchTask {
             if (part.mayGiveMore()) {
                 waits.add(part.log().whenReadable(part.nextOffset(), isolation, () -> {
                     if (woken.compareAndSet(false, true)) {
-                        onWake();
+                        onWake(part);
                     }
                 }));
             }
@@ -235,11 +235,12 @@ final class FetchTask {
         }
     }
 
-    private synchronized void onWake() {
+    private synchronized void onWake(FetchPart woken) {
         cancelWaits();
         if (done.isDone() || outstanding > 0) {
             return;
         }
+        woken.wake();
         for (FetchPart part : parts) {
             part.look();
         }
