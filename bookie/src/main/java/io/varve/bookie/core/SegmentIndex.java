@@ -51,6 +51,11 @@ public final class SegmentIndex {
         return true;
     }
 
+    /** Forgets everything. */
+    public void clear() {
+        runs = NONE;
+    }
+
     /** Forgets all runs that lie wholly below {@code offset}. */
     public void dropBelow(long offset) {
         Run[] now = runs;

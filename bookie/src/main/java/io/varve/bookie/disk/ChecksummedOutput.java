@@ -10,7 +10,7 @@ public final class ChecksummedOutput {
     private static final int BUFFER_BYTES = 64 * 1024;
 
     private final DiskFile file;
-    private final ByteBuffer buffer = ByteBuffer.allocateDirect(BUFFER_BYTES);
+    private final ByteBuffer buffer = ByteBuffer.allocate(BUFFER_BYTES);
     private final CRC32C crc = new CRC32C();
     private long position;
 

@@ -1,7 +1,6 @@
 package io.varve.bookie.journal;
 
 import io.varve.bookie.core.JournalFormat;
-import io.varve.bookie.core.JournalRecovery;
 import io.varve.bookie.core.JournalRecovery.Decision;
 import io.varve.bookie.core.JournalRecovery.Head;
 import io.varve.bookie.core.JournalRecovery.Later;
@@ -9,6 +8,7 @@ import io.varve.bookie.core.JournalRecovery.Order;
 import io.varve.bookie.core.JournalRecovery.Payload;
 import io.varve.bookie.core.JournalRecovery.Place;
 import io.varve.bookie.core.RecordType;
+import io.varve.bookie.core.RecoveryRule;
 import io.varve.bookie.disk.DiskFile;
 import io.varve.protocol.storage.EntryFormat;
 import java.io.IOException;
@@ -53,7 +53,8 @@ public final class JournalScanner {
     public record FileEnd(long number, Decision how, long end, long lastGroupStart, long records) {}
 
     private final long incarnation;
-    private ByteBuffer window = ByteBuffer.allocateDirect(WINDOW_BYTES);
+    private final RecoveryRule rule;
+    private ByteBuffer window = ByteBuffer.allocateDirect(0);
     private Source source;
     private long windowStart;
     private long expected;
@@ -61,10 +62,12 @@ public final class JournalScanner {
     /**
      * @param incarnation of the directory
      * @param sequence of the first record to come, or -1 if it isn't known: then the first valid one counts
+     * @param rule what decides
      */
-    public JournalScanner(long incarnation, long sequence) {
+    public JournalScanner(long incarnation, long sequence, RecoveryRule rule) {
         this.incarnation = incarnation;
         this.expected = sequence;
+        this.rule = rule;
     }
 
     /** The sequence number behind the last record that was found. */
@@ -97,7 +100,7 @@ public final class JournalScanner {
             }
             boolean plain = head == Head.VALID && order == Order.NEXT && payload == Payload.INTACT;
             Later later = plain ? Later.NOTHING : laterThan(position, groupStart, tag, laterFiles);
-            Decision decision = JournalRecovery.decide(head, order, payload, place, later);
+            Decision decision = rule.decide(head, order, payload, place, later);
             switch (decision) {
                 case TAKE, SEGMENT_DAMAGED -> {
                     ensure(position, headBytes(position));
@@ -150,6 +153,10 @@ public final class JournalScanner {
     private void open(Source from) {
         source = from;
         windowStart = 0;
+        int bytes = (int) Math.min(WINDOW_BYTES, from.bytes());
+        if (window.capacity() < bytes) {
+            window = ByteBuffer.allocateDirect(bytes);
+        }
         window.limit(0);
     }
 

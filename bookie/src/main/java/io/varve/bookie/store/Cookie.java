@@ -37,6 +37,10 @@ record Cookie(String clusterId, BookieId bookie, long incarnation, List<Long> si
     static final String NAME = "COOKIE";
 
     private static final String NEW_NAME = "COOKIE.new";
+    /** What is there when making the directory ready was interrupted. */
+    private static final List<String> LEFT_BY_FORMAT =
+            List.of("LOCK", NEW_NAME, Snapshot.name(0), Snapshot.name(0) + ".new");
+
     private static final String TITLE = "varve-bookie-directory ";
     private static final String FORMAT = "1";
 
@@ -59,7 +63,7 @@ record Cookie(String clusterId, BookieId bookie, long incarnation, List<Long> si
     static Cookie read(Disk disk, String clusterId, BookieId bookie) throws IOException {
         if (!disk.exists(NAME)) {
             for (String file : disk.list("")) {
-                if (!file.equals("LOCK") && !file.equals(NEW_NAME)) {
+                if (!LEFT_BY_FORMAT.contains(file)) {
                     throw foreign(disk, "it holds files (" + file + ") but no cookie. Name an empty directory");
                 }
             }

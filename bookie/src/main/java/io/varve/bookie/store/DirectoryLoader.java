@@ -42,6 +42,7 @@ final class DirectoryLoader implements JournalScanner.Visitor {
     private long maxNumber;
     private long nextSequence;
     private boolean damaged;
+    private int lost;
     private JournalScanner.FileEnd lastEnd;
 
     DirectoryLoader(DirectoryStore directory, Disk disk) {
@@ -110,6 +111,9 @@ final class DirectoryLoader implements JournalScanner.Visitor {
         scan(snapshot, toScan);
         repointCheckpoints();
         checkWhole();
+        if (lost > 0) {
+            LOG.error("replicas=lost directory={} count={} journal_damaged={}", disk.name(), lost, damaged);
+        }
         deleteOrphans();
     }
 
@@ -175,7 +179,7 @@ final class DirectoryLoader implements JournalScanner.Visitor {
         if (!read) {
             LOG.warn("journal_index=missing directory={} file={} action=read_journal", disk.name(), number);
             try (DiskFile file = disk.open(JournalFiles.name(number))) {
-                new JournalScanner(directory.incarnation(), -1)
+                new JournalScanner(directory.incarnation(), -1, directory.shared.recoveryRule)
                         .scan(source(number, file), List.of(), new EntriesOnly());
             }
         }
@@ -183,16 +187,25 @@ final class DirectoryLoader implements JournalScanner.Visitor {
 
     private void addToIndex(SegmentId segment, long file, long position, long first, long end, int bytes) {
         Replica replica = replicas.get(segment);
-        if (replica != null
-                && end > replica.settled.end()
-                && end <= replica.state.acceptedEnd()
-                && !replica.index.add(file, position, first, end, bytes)) {
-            lose(replica, "its entries in the journal do not adjoin");
+        if (replica != null && end > replica.settled.end() && end <= replica.state.acceptedEnd()) {
+            index(replica, file, position, first, end, bytes);
+        }
+    }
+
+    /**
+     * A file in between may be gone, because all that was in it has been settled since the snapshot: the record that says so comes later. Whether what is left is
+     * whole is checked at the end.
+     */
+    private static void index(Replica replica, long file, long position, long first, long end, int bytes) {
+        if (!replica.index.add(file, position, first, end, bytes)) {
+            replica.index.clear();
+            replica.index.add(file, position, first, end, bytes);
         }
     }
 
     private void scan(Snapshot snapshot, List<Long> toScan) throws IOException {
-        JournalScanner scanner = new JournalScanner(directory.incarnation(), nextSequence);
+        JournalScanner scanner =
+                new JournalScanner(directory.incarnation(), nextSequence, directory.shared.recoveryRule);
         List<JournalScanner.Source> sources = new ArrayList<>();
         try {
             for (long number : toScan) {
@@ -255,7 +268,7 @@ final class DirectoryLoader implements JournalScanner.Visitor {
      */
     private static void makeDurableAgain(JournalScanner.Source file, JournalScanner.FileEnd end) throws IOException {
         long at = end.lastGroupStart();
-        ByteBuffer bytes = ByteBuffer.allocateDirect(1024 * 1024);
+        ByteBuffer bytes = ByteBuffer.allocateDirect((int) Math.min(1024 * 1024, end.end() - at));
         while (at < end.end()) {
             bytes.clear().limit((int) Math.min(bytes.capacity(), end.end() - at));
             file.file().read(bytes, at);
@@ -365,10 +378,11 @@ final class DirectoryLoader implements JournalScanner.Visitor {
         long first = EntryFormat.firstOffset(record, entry);
         long end = EntryFormat.lastOffset(record, entry) + 1;
         int bytes = EntryFormat.HEADER_BYTES + EntryFormat.payloadLength(record, entry);
-        if (first != replica.state.acceptedEnd() || !replica.index.add(file, position, first, end, bytes)) {
+        if (first != replica.state.acceptedEnd()) {
             lose(replica, "an entry is missing before offset " + first);
             return;
         }
+        index(replica, file, position, first, end, bytes);
         replica.state.accept(first, end - 1, record.getLong(JournalFormat.fixedAt(at) + 8));
         replica.state.onDurable(end);
         replica.bytes += bytes;
@@ -393,7 +407,8 @@ final class DirectoryLoader implements JournalScanner.Visitor {
     private void lose(Replica replica, String why) {
         if (replica.isIntact()) {
             replica.health = ReplicaInfo.Health.LOST;
-            LOG.error("replica=lost segment={} directory={} why=\"{}\"", replica.id(), disk.name(), why);
+            LOG.debug("replica=lost segment={} directory={} why=\"{}\"", replica.id(), disk.name(), why);
+            lost++;
             directory.onDamageFound(replica, why);
         }
     }

@@ -2,16 +2,14 @@ package io.varve.bookie.store;
 
 import io.varve.base.FaultHandler;
 import io.varve.bookie.journal.JournalLoop;
+import java.io.Closeable;
 import java.io.IOException;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** The threads of one directory. */
-final class DirectoryRunner implements AutoCloseable {
-
-    private static final Logger LOG = LoggerFactory.getLogger(DirectoryRunner.class);
+final class DirectoryRunner implements Closeable {
 
     /** How often the disk is looked at when nothing else happens. */
     private static final long LOOK_NS = TimeUnit.SECONDS.toNanos(1);
@@ -20,6 +18,8 @@ final class DirectoryRunner implements AutoCloseable {
     private final JournalLoop loop;
     private final FaultHandler faults;
     private final Thread housekeeper;
+    private final Thread settler;
+    private final Thread scrubber;
     private volatile boolean closing;
 
     DirectoryRunner(DirectoryStore store, FaultHandler faults) throws IOException {
@@ -27,55 +27,96 @@ final class DirectoryRunner implements AutoCloseable {
         this.faults = faults;
         this.loop = new JournalLoop(store.start(), store.disk.name(), faults);
         store.attach(loop::submit);
-        this.housekeeper = new Thread(this::keepHouse, "housekeeping-" + store.disk.name());
-        housekeeper.setDaemon(true);
+        this.housekeeper = thread("housekeeping", this::keepHouse);
         store.files().whenTaken(() -> LockSupport.unpark(housekeeper));
+        this.settler = thread("settler", this::settle);
+        this.scrubber = thread("scrub", this::scrub);
         housekeeper.start();
+        settler.start();
+        scrubber.start();
     }
 
-    DirectoryStore store() {
-        return store;
+    private Thread thread(String what, Runnable body) {
+        Thread thread = new Thread(
+                () -> {
+                    try {
+                        body.run();
+                    } catch (Throwable fault) {
+                        faults.onFault(what, fault);
+                    }
+                },
+                what + "-" + store.disk.name());
+        thread.setDaemon(true);
+        return thread;
     }
 
     private void keepHouse() {
         Housekeeping housekeeping = new Housekeeping(store, loop::wake);
-        try {
-            while (!closing) {
-                try {
-                    if (!housekeeping.step()) {
-                        store.onHousekeepingIdle();
-                        LockSupport.parkNanos(this, LOOK_NS);
-                    }
-                } catch (IOException failure) {
-                    store.goOutOfService("housekeeping", failure);
-                    loop.wake();
+        while (!closing) {
+            try {
+                if (!housekeeping.step()) {
+                    store.onHousekeepingIdle();
+                    LockSupport.parkNanos(this, LOOK_NS);
                 }
+            } catch (IOException failure) {
+                store.goOutOfService("housekeeping", failure);
+                loop.wake();
             }
-        } catch (Throwable fault) {
-            faults.onFault("housekeeping", fault);
         }
     }
 
-    @Override
-    public void close() {
-        closing = true;
-        LockSupport.unpark(housekeeper);
-        boolean interrupted = false;
-        while (housekeeper.isAlive()) {
+    private void settle() {
+        Settler work = new Settler(store, bytes -> pause(bytes, store.shared.options.settleBytesPerSecond()));
+        while (!closing) {
             try {
-                housekeeper.join();
-            } catch (InterruptedException retry) {
-                interrupted = true;
+                if (!work.step()) {
+                    LockSupport.parkNanos(this, LOOK_NS / 10);
+                }
+            } catch (IOException failure) {
+                store.goOutOfService("settle", failure);
+                loop.wake();
+            }
+        }
+    }
+
+    private void scrub() {
+        long bytesPerSecond = store.shared.options.scrubBytesPerSecond();
+        Scrubber work = new Scrubber(store);
+        while (!closing && bytesPerSecond > 0) {
+            int bytes = work.step();
+            if (bytes == 0) {
+                LockSupport.parkNanos(this, LOOK_NS);
+            } else {
+                pause(bytes, bytesPerSecond);
+            }
+        }
+    }
+
+    /** Waits as long as so many bytes should take; answers whether to go on. */
+    private boolean pause(int bytes, long bytesPerSecond) {
+        long untilNs = System.nanoTime() + (long) (bytes * 1e9 / bytesPerSecond);
+        for (long leftNs = untilNs - System.nanoTime(); leftNs > 0 && !closing; leftNs = untilNs - System.nanoTime()) {
+            LockSupport.parkNanos(this, leftNs);
+        }
+        return !closing;
+    }
+
+    @Override
+    public void close() throws IOException {
+        closing = true;
+        boolean interrupted = false;
+        for (Thread thread : List.of(housekeeper, settler, scrubber)) {
+            LockSupport.unpark(thread);
+            while (thread.isAlive()) {
+                try {
+                    thread.join();
+                } catch (InterruptedException retry) {
+                    interrupted = true;
+                }
             }
         }
         loop.close();
-        try {
-            store.settledFiles().close();
-            store.files().close();
-            store.disk.close();
-        } catch (IOException trouble) {
-            LOG.warn("close=failed directory={} why=\"{}\"", store.disk.name(), trouble.toString());
-        }
+        store.close();
         if (interrupted) {
             Thread.currentThread().interrupt();
         }

@@ -48,7 +48,7 @@ final class DirectoryStore implements Journal.Listener {
     private volatile long totalBytes;
     private boolean damaged;
     /** Everything in journal files up to this one, but for the entries, is in a snapshot. Housekeeping thread. */
-    long coveredNumber;
+    volatile long coveredNumber;
     /** Replicas whose own files are to be deleted. */
     final ConcurrentLinkedQueue<SegmentId> filesToDelete = new ConcurrentLinkedQueue<>();
 
@@ -191,15 +191,15 @@ final class DirectoryStore implements Journal.Listener {
         replicas.put(replica.id(), replica);
     }
 
-    /** A replica was refused or deleted. */
+    /** A replica was refused or deleted: nobody finds it any more. */
     void forget(Replica replica) {
         replica.phase = Replica.Phase.GONE;
-        replicas.remove(replica.id(), replica);
         shared.replicas.remove(replica.id(), replica);
     }
 
-    /** A deletion is durable: the replica's own files can go. */
+    /** A deletion is durable: only now may the files go, because until now a crash could have brought the replica back. */
     void onDeleted(Replica replica) {
+        replicas.remove(replica.id(), replica);
         filesToDelete.add(replica.id());
     }
 
@@ -227,7 +227,9 @@ final class DirectoryStore implements Journal.Listener {
         }
         List<Snapshot.ReplicaState> states = new ArrayList<>(replicas.size());
         for (Replica replica : replicas.values()) {
-            states.add(Snapshot.ReplicaState.of(replica));
+            if (replica.isLive()) {
+                states.add(Snapshot.ReplicaState.of(replica));
+            }
         }
         return new Snapshot(fileNumber, nextSequence, fences, states);
     }
@@ -403,6 +405,13 @@ final class DirectoryStore implements Journal.Listener {
         return freeBytes;
     }
 
+    /** Lets go of the files and the lock, once nobody works on them any more. */
+    void close() throws IOException {
+        settledFiles.close();
+        files.close();
+        disk.close();
+    }
+
     // ---- housekeeping thread ----
 
     /** The next snapshot to be written, or {@code null}. */
@@ -415,6 +424,37 @@ final class DirectoryStore implements Journal.Listener {
         if (!isOutOfService()) {
             measureSpace();
         }
+    }
+
+    /** Whether one more journal file can be made: from a free one, or because there is room for it. */
+    boolean hasRoomForFile() throws IOException {
+        return files.freeCount() > 0 || disk.freeBytes() > 2 * shared.options.journalFileBytes();
+    }
+
+    /** The journal files that are full and indexed, oldest first. */
+    List<Long> fullFiles() {
+        List<Long> full = new ArrayList<>();
+        for (long number : files.numbers()) {
+            if (number <= coveredNumber) {
+                full.add(number);
+            }
+        }
+        return full;
+    }
+
+    /** Those of them that still hold something that isn't elsewhere. */
+    List<Long> neededFullFiles() {
+        return fullFiles().stream().filter(this::isNeeded).toList();
+    }
+
+    /** Whether a journal file holds something that isn't elsewhere. */
+    boolean isNeeded(long number) {
+        for (Replica replica : replicas.values()) {
+            if (replica.isIn(number)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Looks at the disk, and goes between writable and full. */

@@ -1,9 +1,9 @@
 package io.varve.bookie.store;
 
 import io.varve.base.SegmentId;
+import io.varve.bookie.core.ReclaimPlanner;
 import io.varve.bookie.journal.JournalFiles;
 import java.io.IOException;
-import java.util.List;
 
 /**
  * What a directory does beside serving, in small steps: keeps journal files ready, writes indexes and snapshots of full ones, gives back those that nobody needs. Belongs to one
@@ -31,7 +31,7 @@ final class Housekeeping {
         if (directory.isOutOfService()) {
             return false;
         }
-        if (directory.files().readyCount() < FILES_READY) {
+        if (directory.files().readyCount() < FILES_READY && directory.hasRoomForFile()) {
             directory.files().prepare();
             wakeJournal.run();
             return true;
@@ -62,34 +62,15 @@ final class Housekeeping {
 
     private boolean releaseOne() throws IOException {
         JournalFiles files = directory.files();
-        List<Long> numbers = files.numbers();
-        for (long number : numbers) {
-            if (number > directory.coveredNumber) {
-                return false;
-            }
-            if (!isNeeded(number)) {
-                directory.disk.delete(JournalIndexFile.name(number));
-                boolean keep = files.freeCount() < FILES_READY;
-                if (files.release(number, keep)) {
-                    directory.measureSpace();
-                    return true;
-                }
-            }
+        long number = ReclaimPlanner.releasable(directory.fullFiles(), directory::isNeeded);
+        if (number == ReclaimPlanner.NONE) {
+            return false;
         }
-        return false;
-    }
-
-    private boolean isNeeded(long number) {
-        for (Replica replica : directory.replicas().values()) {
-            if (replica.index.isIn(number)) {
-                return true;
-            }
-            for (CheckpointRef checkpoint : replica.checkpoints) {
-                if (checkpoint.file() == number) {
-                    return true;
-                }
-            }
+        directory.disk.delete(JournalIndexFile.name(number));
+        if (!files.release(number, files.freeCount() < FILES_READY)) {
+            return false;
         }
-        return false;
+        directory.measureSpace();
+        return true;
     }
 }

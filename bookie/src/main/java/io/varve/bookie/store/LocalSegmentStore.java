@@ -17,12 +17,14 @@ import io.varve.bookie.client.BookieClient.FenceRequest;
 import io.varve.bookie.client.BookieClient.ReadPriority;
 import io.varve.bookie.client.BookieClient.ReadReply;
 import io.varve.bookie.client.BookieStatus;
+import io.varve.bookie.core.JournalRecovery;
 import io.varve.bookie.core.SegmentReplica;
 import io.varve.bookie.disk.Disk;
 import io.varve.bookie.disk.FileDisk;
 import io.varve.metadata.model.SegmentDescriptor;
 import io.varve.protocol.storage.EntryFormat;
 import io.varve.tiering.api.SealedSegmentSource;
+import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -45,15 +47,17 @@ public final class LocalSegmentStore implements SegmentStore {
     private static final int READ_THREADS = 2;
 
     private final SharedState shared;
-    private final List<DirectoryRunner> directories;
+    private final List<DirectoryStore> directories;
+    private final List<Closeable> drivers;
     private final ReadLane tailReads;
     private final ReadLane catchUpReads;
     private final SegmentReader reader = new SegmentReader(ByteBufAllocator.DEFAULT);
     private volatile boolean readOnly;
 
-    private LocalSegmentStore(SharedState shared, List<DirectoryRunner> directories) {
+    private LocalSegmentStore(SharedState shared, List<DirectoryStore> directories, List<Closeable> drivers) {
         this.shared = shared;
         this.directories = directories;
+        this.drivers = drivers;
         this.tailReads = new ReadLane("read-tail", READ_THREADS, shared.options.tailReadBytesMax());
         this.catchUpReads = new ReadLane("read-catch-up", READ_THREADS, shared.options.catchUpReadBytesMax());
         this.readOnly = noneIsWritable();
@@ -77,7 +81,17 @@ public final class LocalSegmentStore implements SegmentStore {
             for (Path path : options.directories()) {
                 disks.add(FileDisk.open(path));
             }
-            return open(options, disks, clock, randomness, faults, listener, registry);
+            return open(
+                    options,
+                    disks,
+                    new StoreEnvironment(
+                            clock,
+                            randomness,
+                            faults,
+                            listener,
+                            registry,
+                            JournalRecovery::decide,
+                            store -> new DirectoryRunner(store, faults)));
         } catch (IOException | RuntimeException trouble) {
             for (Disk disk : disks) {
                 closeQuietly(disk, trouble);
@@ -89,19 +103,14 @@ public final class LocalSegmentStore implements SegmentStore {
         }
     }
 
-    static LocalSegmentStore open(
-            StoreOptions options,
-            List<Disk> disks,
-            Clock clock,
-            Randomness randomness,
-            FaultHandler faults,
-            StoreListener listener,
-            MeterRegistry registry)
+    static LocalSegmentStore open(StoreOptions options, List<Disk> disks, StoreEnvironment environment)
             throws IOException {
+        Clock clock = environment.clock();
         long startNs = clock.nanoTime();
-        SharedState shared = new SharedState(options, clock, faults, listener, new StoreMetrics(registry));
+        SharedState shared = new SharedState(options, environment);
         List<DirectoryStore> stores = new ArrayList<>();
-        for (Cookies.Found found : Cookies.check(disks, options.clusterId(), options.bookieId(), randomness)) {
+        for (Cookies.Found found :
+                Cookies.check(disks, options.clusterId(), options.bookieId(), environment.randomness())) {
             stores.add(new DirectoryStore(shared, found.disk(), found.cookie()));
             if (!found.lost().isEmpty()) {
                 shared.onSomethingLost();
@@ -110,11 +119,11 @@ public final class LocalSegmentStore implements SegmentStore {
         for (DirectoryStore store : stores) {
             store.load();
         }
-        List<DirectoryRunner> runners = new ArrayList<>();
+        List<Closeable> drivers = new ArrayList<>();
         for (DirectoryStore store : stores) {
-            runners.add(new DirectoryRunner(store, faults));
+            drivers.add(environment.driver().drive(store));
         }
-        LocalSegmentStore opened = new LocalSegmentStore(shared, List.copyOf(runners));
+        LocalSegmentStore opened = new LocalSegmentStore(shared, List.copyOf(stores), List.copyOf(drivers));
         shared.whenDirectoryStateChanges(opened::onDirectoryState);
         LOG.info(
                 "store=open bookie={} directories={} replicas={} took_ms={}",
@@ -174,8 +183,7 @@ public final class LocalSegmentStore implements SegmentStore {
     /** The directory asked for, or the one with the most room per replica. */
     private DirectoryStore chooseDirectory(long incarnation) {
         DirectoryStore best = null;
-        for (DirectoryRunner runner : directories) {
-            DirectoryStore store = runner.store();
+        for (DirectoryStore store : directories) {
             if (incarnation != 0
                     ? store.incarnation() == incarnation
                     : !store.isFull() && (best == null || hasMoreRoom(store, best))) {
@@ -264,9 +272,9 @@ public final class LocalSegmentStore implements SegmentStore {
     private CompletableFuture<List<FenceReply>> fenceTogether(List<FenceRequest> requests) {
         List<FenceRequest> copy = List.copyOf(requests);
         List<DirectoryStore> inService = new ArrayList<>();
-        for (DirectoryRunner runner : directories) {
-            if (!runner.store().isOutOfService()) {
-                inService.add(runner.store());
+        for (DirectoryStore store : directories) {
+            if (!store.isOutOfService()) {
+                inService.add(store);
             }
         }
         FenceRound round = new FenceRound(shared, copy, inService.size());
@@ -291,10 +299,26 @@ public final class LocalSegmentStore implements SegmentStore {
     @Override
     public CompletableFuture<BookieStatus> delete(SegmentId segment, long incarnation) {
         Replica replica = shared.replicas.get(segment);
-        if (replica == null || (incarnation != 0 && replica.directory.incarnation() != incarnation)) {
+        if (replica == null) {
+            return awaitDeletionsBefore(incarnation);
+        }
+        if (incarnation != 0 && replica.directory.incarnation() != incarnation) {
             return CompletableFuture.completedFuture(BookieStatus.OK);
         }
         return submit(new DeleteOp(replica));
+    }
+
+    /** The segment is not here; but if that is because of a deletion that isn't durable yet, it could be back after a crash. */
+    private CompletableFuture<BookieStatus> awaitDeletionsBefore(long incarnation) {
+        CompletableFuture<BookieStatus> all = CompletableFuture.completedFuture(BookieStatus.OK);
+        for (DirectoryStore store : directories) {
+            if (incarnation == 0 || store.incarnation() == incarnation) {
+                BarrierOp barrier = new BarrierOp();
+                store.submit(barrier);
+                all = all.thenCombine(barrier.answer, (one, other) -> one == BookieStatus.OK ? other : one);
+            }
+        }
+        return all;
     }
 
     private static CompletableFuture<BookieStatus> submit(ReplicaOp op) {
@@ -417,9 +441,9 @@ public final class LocalSegmentStore implements SegmentStore {
     }
 
     private DirectoryStore whereImportWasBegun(SegmentId segment) throws IOException {
-        for (DirectoryRunner runner : directories) {
-            if (!runner.store().isFull() && runner.store().disk.exists(SegmentFiles.importing(segment))) {
-                return runner.store();
+        for (DirectoryStore store : directories) {
+            if (!store.isFull() && store.disk.exists(SegmentFiles.importing(segment))) {
+                return store;
             }
         }
         return null;
@@ -428,13 +452,13 @@ public final class LocalSegmentStore implements SegmentStore {
     @Override
     public List<ReplicaInfo> inventory() {
         List<ReplicaInfo> all = new ArrayList<>();
-        for (DirectoryRunner runner : directories) {
-            for (Replica replica : runner.store().replicas().values()) {
-                ReplicaInfo info = replica.info();
-                all.add(
-                        runner.store().isOutOfService() && replica.isIntact()
-                                ? info.withHealth(ReplicaInfo.Health.LOST)
-                                : info);
+        for (DirectoryStore store : directories) {
+            for (Replica replica : store.replicas().values()) {
+                if (replica.isLive()) {
+                    ReplicaInfo info = replica.info();
+                    boolean lost = store.isOutOfService() && replica.isIntact();
+                    all.add(lost ? info.withHealth(ReplicaInfo.Health.LOST) : info);
+                }
             }
         }
         all.sort(java.util.Comparator.comparing(ReplicaInfo::segment));
@@ -443,7 +467,7 @@ public final class LocalSegmentStore implements SegmentStore {
 
     @Override
     public List<DirectoryInfo> directories() {
-        return directories.stream().map(runner -> runner.store().info()).toList();
+        return directories.stream().map(DirectoryStore::info).toList();
     }
 
     @Override
@@ -452,7 +476,7 @@ public final class LocalSegmentStore implements SegmentStore {
     }
 
     private boolean noneIsWritable() {
-        return directories.stream().allMatch(runner -> runner.store().isFull());
+        return directories.stream().allMatch(DirectoryStore::isFull);
     }
 
     private void onDirectoryState() {
@@ -469,8 +493,8 @@ public final class LocalSegmentStore implements SegmentStore {
 
     @Override
     public boolean isCongested() {
-        for (DirectoryRunner runner : directories) {
-            if (runner.store().isCongested()) {
+        for (DirectoryStore store : directories) {
+            if (store.isCongested()) {
                 return true;
             }
         }
@@ -479,9 +503,9 @@ public final class LocalSegmentStore implements SegmentStore {
 
     @Override
     public void whenRelieved(Runnable action) {
-        for (DirectoryRunner runner : directories) {
-            if (runner.store().isCongested()) {
-                runner.store().whenRelieved(() -> whenRelieved(action));
+        for (DirectoryStore store : directories) {
+            if (store.isCongested()) {
+                store.whenRelieved(() -> whenRelieved(action));
                 return;
             }
         }
@@ -490,8 +514,12 @@ public final class LocalSegmentStore implements SegmentStore {
 
     @Override
     public void close() {
-        for (DirectoryRunner runner : directories) {
-            runner.close();
+        for (Closeable driver : drivers) {
+            try {
+                driver.close();
+            } catch (IOException trouble) {
+                LOG.warn("close=failed why=\"{}\"", trouble.toString());
+            }
         }
         tailReads.close();
         catchUpReads.close();

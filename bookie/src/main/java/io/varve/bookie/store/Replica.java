@@ -79,6 +79,16 @@ final class Replica {
         return phase == Phase.LIVE;
     }
 
+    /** Whether a journal file holds something of it that is not elsewhere. */
+    boolean isIn(long file) {
+        for (CheckpointRef checkpoint : checkpoints) {
+            if (checkpoint.file() == file) {
+                return true;
+            }
+        }
+        return index.isIn(file);
+    }
+
     /** Whether it can stand for the whole of a sealed segment. */
     boolean isWhole(long startOffset, long endOffset) {
         return isLive()

@@ -74,6 +74,36 @@ final class SegmentReader {
         return directory.journalReader().read(plan, allocator);
     }
 
+    /**
+     * Verified entries out of the journal; {@code null} if they can't be had: damaged, which is dealt with, unreadable at the moment, or moved.
+     */
+    ByteBuf readFromJournal(Replica replica, long fromOffset, long belowOffset, int maxBytes) {
+        JournalReader.Plan plan = new JournalReader.Plan();
+        if (replica.index.collect(fromOffset, belowOffset, maxBytes, plan) == 0) {
+            return null;
+        }
+        try {
+            ByteBuf entries = replica.directory.journalReader().read(plan, allocator);
+            return entries == null || verified(replica, fromOffset, entries).status() != BookieStatus.OK
+                    ? null
+                    : entries;
+        } catch (IOException trouble) {
+            replica.directory.shared.metrics.error("read");
+            LOG.warn("read=failed segment={} offset={} why=\"{}\"", replica.id(), fromOffset, trouble.toString());
+            return null;
+        }
+    }
+
+    /** Where whole entries end: an offset, exclusive. */
+    static long endOf(ByteBuffer entries) {
+        long end = -1;
+        for (int at = 0; at < entries.limit(); ) {
+            end = EntryFormat.lastOffset(entries, at) + 1;
+            at += EntryFormat.HEADER_BYTES + EntryFormat.payloadLength(entries, at);
+        }
+        return end;
+    }
+
     private ReadReply verified(Replica replica, long fromOffset, ByteBuf entries) {
         ByteBuffer bytes = entries.nioBuffer();
         long next = -1;
@@ -131,7 +161,8 @@ final class SegmentReader {
         return new CheckpointReply(status, -1, Unpooled.EMPTY_BUFFER);
     }
 
-    private ByteBuf fetchCheckpoint(Replica replica, CheckpointRef ref) throws IOException {
+    /** An intact checkpoint, the caller's to release; or {@code null}. */
+    ByteBuf fetchCheckpoint(Replica replica, CheckpointRef ref) throws IOException {
         if (ref.file() == CheckpointRef.SETTLED) {
             return CheckpointFile.read(replica.directory.disk, replica.id(), ref.offset());
         }

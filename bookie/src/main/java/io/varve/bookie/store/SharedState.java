@@ -5,6 +5,7 @@ import io.varve.base.FaultHandler;
 import io.varve.base.PartitionId;
 import io.varve.base.SegmentId;
 import io.varve.bookie.core.Fence;
+import io.varve.bookie.core.RecoveryRule;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -16,6 +17,7 @@ final class SharedState {
     final FaultHandler faults;
     final StoreListener listener;
     final StoreMetrics metrics;
+    final RecoveryRule recoveryRule;
 
     /** Every replica that is here or on its way, by segment. */
     final ConcurrentHashMap<SegmentId, Replica> replicas = new ConcurrentHashMap<>();
@@ -26,12 +28,13 @@ final class SharedState {
     private volatile boolean somethingLost;
     private volatile Runnable directoryStateChanged = () -> {};
 
-    SharedState(StoreOptions options, Clock clock, FaultHandler faults, StoreListener listener, StoreMetrics metrics) {
+    SharedState(StoreOptions options, StoreEnvironment environment) {
         this.options = options;
-        this.clock = clock;
-        this.faults = faults;
-        this.listener = listener;
-        this.metrics = metrics;
+        this.clock = environment.clock();
+        this.faults = environment.faults();
+        this.listener = environment.listener();
+        this.metrics = new StoreMetrics(environment.registry());
+        this.recoveryRule = environment.recoveryRule();
     }
 
     /** A partition's fence: one object, for ever. */
