@@ -1,6 +1,7 @@
 package io.varve.serving.server;
 
 import io.micrometer.core.instrument.MeterRegistry;
+import io.netty.channel.socket.SocketChannel;
 import io.varve.base.Clock;
 import io.varve.base.FaultHandler;
 import io.varve.base.Randomness;
@@ -63,6 +64,7 @@ final class RemoteParts implements ServingNode.Disconnect {
         }
         this.remote = tiering.newReader();
         CoordinatorOptions coordinators = config.coordinators();
+        Class<? extends SocketChannel> channelType = loops.channelType().asSubclass(SocketChannel.class);
         this.parts = new ServingParts(
                 incarnation,
                 metadata,
@@ -72,7 +74,7 @@ final class RemoteParts implements ServingNode.Disconnect {
                         coordinators,
                         metadata,
                         logs,
-                        TxnCoordinator.brokerClient(metadata),
+                        TxnCoordinator.brokerClient(metadata, loops.group(), channelType),
                         clock,
                         faults),
                 clock,

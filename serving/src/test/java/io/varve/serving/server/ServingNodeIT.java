@@ -4,11 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.netty.channel.socket.SocketChannel;
 import io.varve.base.StartupException;
 import io.varve.bookie.client.InMemoryBookies;
 import io.varve.metadata.api.MetadataClient;
 import io.varve.metadata.model.PartitionState;
 import io.varve.metadata.testing.InMemoryMetadata;
+import io.varve.protocol.rpc.RpcLoops;
 import io.varve.protocol.runtime.SystemClock;
 import io.varve.serving.kafka.CoordinatorOptions;
 import io.varve.serving.kafka.KafkaCoordinators;
@@ -46,6 +48,7 @@ final class ServingNodeIT {
     private final RecordingFaultHandler faults = new RecordingFaultHandler();
     private final InMemoryMetadata cluster = new InMemoryMetadata(SystemClock.INSTANCE, 3).withBookies(3);
     private final List<AutoCloseable> toClose = new ArrayList<>();
+    private final RpcLoops loops = RpcLoops.start("test-rpc", 1);
     private ThreadTimers timers;
     private InMemoryBookies bookies;
     private ServingNode first;
@@ -70,6 +73,7 @@ final class ServingNodeIT {
             one.close();
         }
         timers.close();
+        loops.close();
         faults.assertNone();
     }
 
@@ -245,7 +249,8 @@ final class ServingNodeIT {
                         new CoordinatorOptions(id, Map.of("group.initial.rebalance.delay.ms", "0"), 4, 4, 1 << 20),
                         metadata,
                         logs,
-                        TxnCoordinator.brokerClient(metadata),
+                        TxnCoordinator.brokerClient(
+                                metadata, loops.group(), loops.channelType().asSubclass(SocketChannel.class)),
                         SystemClock.INSTANCE,
                         faults),
                 SystemClock.INSTANCE,
