@@ -115,6 +115,20 @@ final class ProtocolRulesIT {
         assertThat(answer.data().errorCode()).isEqualTo(Errors.REBOOTSTRAP_REQUIRED.code());
     }
 
+    /** librdkafka does so when it asks for all topics after one was deleted. */
+    @Test
+    void bytesBehindARequestArePassedOver() throws IOException {
+        MetadataRequest request = new MetadataRequest(new MetadataRequestData().setTopics(null), (short) 9);
+        RequestHeader header = new RequestHeader(ApiKeys.METADATA, (short) 9, "raw", 1);
+        ByteBuffer exact = request.serializeWithHeader(header);
+        ByteBuffer longer = ByteBuffer.allocate(exact.remaining() + 3)
+                .put(exact)
+                .put(new byte[3])
+                .flip();
+        client.sendFrame(longer);
+        assertThat(((MetadataResponse) client.receive(header)).brokers()).isNotEmpty();
+    }
+
     // ---- C2: the floor of Produce
 
     @Test

@@ -63,9 +63,8 @@ public final class RequestParser {
             return new ParsedRequest(header, fromTheFuture, List.of());
         }
         AbstractRequest body = AbstractRequest.parseRequest(api, version, reader).request;
-        if (reader.remaining() > 0) {
-            throw new MalformedRequestException(reader.remaining() + " bytes follow a " + api + " request.");
-        }
+        // Bytes that follow are passed over, as Kafka's broker does: librdkafka sends some behind an empty list of
+        // topics.
         return new ParsedRequest(header, body, reader.records());
     }
 }
