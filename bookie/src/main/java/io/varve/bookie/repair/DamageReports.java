@@ -4,6 +4,7 @@ import io.varve.base.BookieId;
 import io.varve.base.SegmentId;
 import io.varve.metadata.api.MetadataClient;
 import io.varve.metadata.api.MetadataException;
+import java.util.Collection;
 import java.util.Map;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentSkipListMap;
@@ -41,6 +42,13 @@ public final class DamageReports {
     public void report(SegmentId segment, String why) {
         LOG.error("event=replica-damaged segment={} reason=\"{}\"", segment, why);
         waiting.put(segment, why);
+        run(thread, this::pump);
+    }
+
+    /** All these replicas are lost at once. */
+    public void reportAll(Collection<SegmentId> segments, String why) {
+        LOG.error("event=replicas-lost count={} reason=\"{}\"", segments.size(), why);
+        segments.forEach(segment -> waiting.put(segment, why));
         run(thread, this::pump);
     }
 

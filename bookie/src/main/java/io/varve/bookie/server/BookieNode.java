@@ -320,14 +320,12 @@ public final class BookieNode implements AutoCloseable {
 
         @Override
         public void onDirectoryLost(long incarnation, String why) {
-            LOG.error("event=directory-lost incarnation={} reason=\"{}\"", incarnation, why);
-            thread.execute(() -> {
-                for (ReplicaInfo replica : store.inventory()) {
-                    if (replica.incarnation() == incarnation) {
-                        damage.report(replica.segment(), "its directory went out of service: " + why);
-                    }
-                }
-            });
+            thread.execute(() -> damage.reportAll(
+                    store.inventory().stream()
+                            .filter(replica -> replica.incarnation() == incarnation)
+                            .map(ReplicaInfo::segment)
+                            .toList(),
+                    "directory " + incarnation + " went out of service: " + why));
             BookieSession now = session;
             if (now != null) {
                 now.onDirectoryLost();
