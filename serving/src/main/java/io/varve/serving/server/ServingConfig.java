@@ -40,7 +40,7 @@ public final class ServingConfig {
     static final ConfigKey<List<NodeAddress>> METADATA_SERVERS =
             ConfigKey.nodes("metadata.servers", "The nodes of the metadata service: id@host:port with commas.");
     static final ConfigKey<Long> METADATA_WAIT_MS = ConfigKey.number(
-                    "metadata.connect.timeout.ms",
+                    "metadata.wait.ms",
                     "How long starting waits for the metadata service to have a quorum.",
                     100,
                     3_600_000)
