@@ -15,6 +15,11 @@ public final class JavaCommand {
      * @param arguments what {@code varve} is to do
      */
     public static List<String> varve(String heap, List<String> jvmOptions, List<String> arguments) {
+        return varve(System.getProperty("java.class.path"), heap, jvmOptions, arguments);
+    }
+
+    /** {@link #varve(String, List, List)} with another class path. */
+    public static List<String> varve(String classPath, String heap, List<String> jvmOptions, List<String> arguments) {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.add("-Xmx" + heap);
@@ -23,7 +28,7 @@ public final class JavaCommand {
         command.add("-Xshare:auto");
         command.addAll(jvmOptions);
         command.add("-cp");
-        command.add(System.getProperty("java.class.path"));
+        command.add(classPath);
         command.add("io.varve.cli.Main");
         command.addAll(arguments);
         return command;
