@@ -2,6 +2,8 @@ package io.varve.serving.net;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.varve.metadata.testing.InMemoryMetadata;
+import io.varve.protocol.runtime.SystemClock;
 import io.varve.serving.log.PartitionLog.Offsets;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -228,6 +230,116 @@ final class ProtocolRulesIT {
                             .baseOffset())
                     .isEqualTo(i);
         }
+    }
+
+    /** A takeover holds what comes for the partition, in its order, instead of sending clients away. */
+    @Test
+    void writesThatComeDuringATakeoverAreAppendedInTheirOrderWhenItIsDone() throws IOException {
+        topic("t", 1, Map.of());
+        var partition = broker.partition("t", 0);
+        broker.logs.lose(partition);
+        broker.logs.takeOver(partition, 7);
+        List<RequestHeader> sent = new ArrayList<>();
+        for (int i = 0; i < 10; i++) {
+            sent.add(client.send(produceRequest(
+                    (short) 9,
+                    (short) -1,
+                    "t",
+                    Map.of(0, MemoryRecords.withRecords(Compression.NONE, record("v" + i))))));
+        }
+        sent.add(client.send(new ApiVersionsRequest.Builder().build((short) 0)));
+        broker.logs.serve(partition);
+        for (int i = 0; i < 10; i++) {
+            assertThat(results((ProduceResponse) client.receive(sent.get(i)))
+                            .get(0)
+                            .baseOffset())
+                    .isEqualTo(i);
+        }
+        client.receive(sent.get(10));
+    }
+
+    @Test
+    void aTakeoverThatDoesNotEndSendsTheClientToLookAgain() throws IOException {
+        topic("t", 1, Map.of());
+        var partition = broker.partition("t", 0);
+        broker.logs.lose(partition);
+        broker.logs.takeOver(partition, 7);
+        long start = System.nanoTime();
+        assertThat(produce(
+                                (short) 9,
+                                "t",
+                                Map.of(0, MemoryRecords.withRecords(Compression.NONE, record("v"))))
+                        .get(0)
+                        .errorCode())
+                .isEqualTo(Errors.NOT_LEADER_OR_FOLLOWER.code());
+        // The test broker waits two seconds for a takeover.
+        assertThat(millisSince(start)).isBetween(1_900L, 8_000L);
+    }
+
+    /** P3 of the user reports: even who is one too many is told the versions. */
+    @Test
+    void aConnectionOverTheLimitMayAskForTheVersionsAndNothingElse() throws IOException {
+        try (TestBroker small = new TestBroker(
+                        new InMemoryMetadata(SystemClock.INSTANCE, 1).withBookies(3), 1, TestBroker.options(1, 1 << 20));
+                RawClient first = new RawClient(small.port());
+                RawClient second = new RawClient(small.port())) {
+            ApiVersionsRequest versions = new ApiVersionsRequest.Builder().build((short) 0);
+            assertThat(first.<ApiVersionsResponse>call(versions).data().errorCode()).isZero();
+            assertThat(second.<ApiVersionsResponse>call(versions).data().errorCode())
+                    .isZero();
+            second.send(new MetadataRequest(new MetadataRequestData().setTopics(null), (short) 9));
+            assertThat(second.isClosedByPeer()).isTrue();
+            assertThat(first.<MetadataResponse>call(
+                                    new MetadataRequest(new MetadataRequestData().setTopics(null), (short) 9))
+                            .data()
+                            .brokers())
+                    .hasSize(1);
+        }
+    }
+
+    /** P20: however much comes at once, requests hold no more memory than they may, and all of them are answered. */
+    @Test
+    void requestsWaitForMemoryAndAreAllAnswered() throws Exception {
+        try (TestBroker small = new TestBroker(
+                new InMemoryMetadata(SystemClock.INSTANCE, 1).withBookies(3), 1, TestBroker.options(100, 1 << 20))) {
+            small.metadata.createTopic("t", 1, 3, Map.of()).join();
+            List<CompletableFuture<Void>> all = new ArrayList<>();
+            for (int i = 0; i < 10; i++) {
+                all.add(CompletableFuture.runAsync(() -> {
+                    try (RawClient one = new RawClient(small.port())) {
+                        for (int n = 0; n < 10; n++) {
+                            MemoryRecords records =
+                                    MemoryRecords.withRecords(Compression.NONE, new SimpleRecord(new byte[700_000]));
+                            ProduceResponse answer =
+                                    one.call(produceRequest((short) 9, (short) -1, "t", Map.of(0, records)));
+                            assertThat(results(answer).get(0).errorCode()).isZero();
+                        }
+                    } catch (IOException e) {
+                        throw new java.io.UncheckedIOException(e);
+                    }
+                }));
+            }
+            for (CompletableFuture<Void> one : all) {
+                one.get(30, TimeUnit.SECONDS);
+            }
+            assertThat(small.logs.log(small.partition("t", 0)).offsets().end()).isEqualTo(100);
+        }
+    }
+
+    @Test
+    void aDrainAnswersWhatWasTakenAndThenCloses() throws Exception {
+        topic("t", 1, Map.of());
+        var log = broker.logs.log(broker.partition("t", 0));
+        log.holdAcks();
+        RequestHeader sent = client.send(produceRequest(
+                (short) 9, (short) -1, "t", Map.of(0, MemoryRecords.withRecords(Compression.NONE, record("v")))));
+        Await.until(() -> log.offsets().end() == 1);
+        CompletableFuture<Void> drained = CompletableFuture.runAsync(() -> broker.server.drain(10_000));
+        broker.services.deadlines().after(200, log::releaseAcks);
+        assertThat(results((ProduceResponse) client.receive(sent)).get(0).errorCode())
+                .isZero();
+        assertThat(client.isClosedByPeer()).isTrue();
+        drained.get(10, TimeUnit.SECONDS);
     }
 
     @Test

@@ -73,14 +73,18 @@ final class TestBroker implements AutoCloseable {
     }
 
     static KafkaServerOptions options() {
+        return options(1_000, 256L << 20);
+    }
+
+    static KafkaServerOptions options(int connectionsMax, long requestMemoryBytes) {
         return new KafkaServerOptions(
                 List.of(new KafkaServerOptions.Listener(LISTENER, "127.0.0.1", 0)),
                 2,
                 100 << 20,
-                256 << 20,
+                requestMemoryBytes,
                 128,
                 32 << 20,
-                1_000,
+                connectionsMax,
                 1_000,
                 60_000,
                 128);
