@@ -12,8 +12,10 @@ import io.varve.serving.kafka.runtime.LogLoader;
 import io.varve.serving.kafka.runtime.LogWriter;
 import io.varve.serving.kafka.runtime.TenureKeeper;
 import io.varve.serving.log.PartitionLogs;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.TreeMap;
 import java.util.concurrent.ScheduledExecutorService;
 import org.apache.kafka.common.metrics.Metrics;
 import org.apache.kafka.common.utils.Time;
@@ -41,6 +43,16 @@ import org.slf4j.LoggerFactory;
 public final class GroupHost implements MetadataFeed.Sink, Elections, AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(GroupHost.class);
+
+    /**
+     * Kafka 4.4 computes assignments of the new protocols in the background and not more often than each second, so that a member hears
+     * of its partitions with a later heartbeat, and those are five seconds apart. Ours hears with the answer to its join.
+     */
+    private static final Map<String, String> PROMPT_ASSIGNMENT = Map.of(
+            "group.consumer.assignor.offload.enable", "false",
+            "group.consumer.assignment.interval.ms", "0",
+            "group.streams.assignor.offload.enable", "false",
+            "group.streams.assignment.interval.ms", "0");
 
     private final CoordinatorOptions options;
     private final PartitionLogs logs;
@@ -100,8 +112,16 @@ public final class GroupHost implements MetadataFeed.Sink, Elections, AutoClosea
         logs.subscribe(keeper);
     }
 
+    /** What was configured, over our own defaults. */
+    private Map<String, String> settings() {
+        Map<String, String> settings = new TreeMap<>(PROMPT_ASSIGNMENT);
+        settings.putAll(options.kafka());
+        return settings;
+    }
+
     private GroupCoordinatorService build(LogWriter writer) {
-        GroupCoordinatorConfig config = GroupCoordinatorConfig.fromProps(options.kafka());
+        Map<String, String> settings = settings();
+        GroupCoordinatorConfig config = GroupCoordinatorConfig.fromProps(settings);
         Timer timer = new SystemTimerReaper("varve-group-reaper", new SystemTimer("varve-group-timer"));
         return new GroupCoordinatorService.Builder(options.brokerId(), config)
                 .withTime(Time.SYSTEM)
@@ -111,7 +131,7 @@ public final class GroupHost implements MetadataFeed.Sink, Elections, AutoClosea
                 .withCoordinatorRuntimeMetrics(new GroupCoordinatorRuntimeMetrics(metrics))
                 .withGroupCoordinatorMetrics(
                         new GroupCoordinatorMetrics(new com.yammer.metrics.core.MetricsRegistry(), metrics))
-                .withGroupConfigManager(new GroupConfigManager(config, ShareGroupConfig.fromProps(options.kafka())))
+                .withGroupConfigManager(new GroupConfigManager(config, ShareGroupConfig.fromProps(settings)))
                 .withPersister(new NoOpStatePersister())
                 .withAuthorizerPlugin(Optional.empty())
                 .withPartitionMetadataClient(new NoLatestOffsets())
