@@ -93,6 +93,22 @@ public final class JournalFormat {
         return header;
     }
 
+    /** Whether a block is the header of some journal file. */
+    public static boolean isAnyFileHeader(ByteBuffer block) {
+        return block.remaining() >= BLOCK_BYTES
+                && isFileHeader(block, block.getLong(8), block.getLong(16), block.getLong(24));
+    }
+
+    /** The number in a file's header. */
+    public static long headerFileNumber(ByteBuffer header) {
+        return header.getLong(8);
+    }
+
+    /** The directory's incarnation in a file's header. */
+    public static long headerIncarnation(ByteBuffer header) {
+        return header.getLong(24);
+    }
+
     /** Whether a block is the header of that file of that directory. */
     public static boolean isFileHeader(ByteBuffer block, long fileNumber, long fileBytes, long incarnation) {
         return block.remaining() >= BLOCK_BYTES

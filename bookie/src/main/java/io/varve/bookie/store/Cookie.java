@@ -79,6 +79,18 @@ record Cookie(String clusterId, BookieId bookie, long incarnation, List<Long> si
         return cookie;
     }
 
+    /**
+     * Reads a directory's cookie, whosever it is.
+     *
+     * @throws StartupException DIRECTORY_FOREIGN if there is none, or it can't be read
+     */
+    static Cookie readAny(Disk disk) throws IOException {
+        if (!disk.exists(NAME)) {
+            throw foreign(disk, "there is no cookie in it, so no bookie's data");
+        }
+        return parse(disk, readText(disk));
+    }
+
     /** Writes the cookie in place of the one there is: at any moment one of them is whole. */
     void write(Disk disk) throws IOException {
         StringBuilder text = new StringBuilder(TITLE).append(FORMAT).append('\n');

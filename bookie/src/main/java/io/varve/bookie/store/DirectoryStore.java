@@ -111,15 +111,7 @@ final class DirectoryStore implements Journal.Listener {
      */
     Journal start() throws IOException {
         StoreOptions options = shared.options;
-        files = new JournalFiles(disk, options.journalFileBytes(), incarnation(), loaded.maxNumber());
-        recent = Journal.recentGroups(options.groupBytesMax(), options.recentBytesMax());
-        journalReader = new JournalReader(files, recent, shared.metrics);
-        for (long number : loaded.covered()) {
-            files.addUsed(number);
-        }
-        for (long number : loaded.scanned()) {
-            files.addUsed(number);
-        }
+        openJournalFiles(loaded.maxNumber());
         measureSpace();
         if (damaged) {
             // Nothing is written over the evidence. What is sealed and whole can still be read.
@@ -149,8 +141,48 @@ final class DirectoryStore implements Journal.Listener {
             journal.fail(new IOException("the journal is damaged"));
         }
         coveredNumber = loaded.maxNumber();
+        addGauges();
         loaded = null;
         return journal;
+    }
+
+    /** As much of {@link #start} as it takes to read. */
+    void startReadOnly() throws IOException {
+        openJournalFiles(loaded.maxNumber());
+        state = DirectoryInfo.State.FULL;
+    }
+
+    private void openJournalFiles(long maxNumber) throws IOException {
+        StoreOptions options = shared.options;
+        files = new JournalFiles(disk, options.journalFileBytes(), incarnation(), maxNumber);
+        recent = Journal.recentGroups(options.groupBytesMax(), options.recentBytesMax());
+        journalReader = new JournalReader(files, recent, shared.metrics);
+        for (long number : loaded.covered()) {
+            files.addUsed(number);
+        }
+        for (long number : loaded.scanned()) {
+            files.addUsed(number);
+        }
+    }
+
+    /** Whether the journal lost records. */
+    boolean isDamaged() {
+        return damaged;
+    }
+
+    private void addGauges() {
+        StoreMetrics metrics = shared.metrics;
+        metrics.gauge("varve.bookie.free.bytes", disk.name(), () -> freeBytes);
+        metrics.gauge("varve.bookie.pending.bytes", disk.name(), () -> journal.pendingBytes());
+        metrics.gauge("varve.bookie.replicas", disk.name(), replicas::size);
+        metrics.gauge(
+                "varve.bookie.settle.backlog.bytes",
+                disk.name(),
+                () -> fullFiles().size() * shared.options.journalFileBytes());
+        metrics.gauge(
+                "varve.bookie.directory.in.service",
+                disk.name(),
+                () -> state == DirectoryInfo.State.OUT_OF_SERVICE ? 0 : 1);
     }
 
     /** How ops reach the journal from now on. */

@@ -491,6 +491,11 @@ public final class LocalSegmentStore implements SegmentStore {
         }
     }
 
+    /** Bytes that reads at CATCH_UP hold at the moment. */
+    long catchUpBytesHeld() {
+        return catchUpReads.bytesHeld();
+    }
+
     @Override
     public boolean isCongested() {
         for (DirectoryStore store : directories) {

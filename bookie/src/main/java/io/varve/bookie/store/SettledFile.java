@@ -4,7 +4,6 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.varve.base.PartitionId;
 import io.varve.base.SegmentId;
-import io.varve.bookie.core.JournalFormat;
 import io.varve.bookie.core.SparseIndex;
 import io.varve.bookie.disk.ChecksummedOutput;
 import io.varve.bookie.disk.Disk;
@@ -18,22 +17,17 @@ import java.nio.file.NoSuchFileException;
 /**
  * A segment's own file: its entries one behind the other, as {@link EntryFormat} lays them out.
  *
- * <pre>
- *  | "VSEG"4 | version 4 | segment 8 | topic 16 | partition 4 | epoch 4 | start offset 8 | zeros 12 | crc32c 4 | entries …
- * </pre>
+ * A header ({@link SettledFormat}), and then the entries.
  *
  * Beside it, {@code .index}: {@code | "VSIX"4 | version 4 | segment 8 | covered bytes 8 | { first offset 8 | position 8 }… | crc32c 4 |}. It is only there to be
  * quick: what it doesn't cover is read again. Reading is safe for any thread; writing belongs to one.
  */
 final class SettledFile implements Closeable {
 
-    /** Bytes before the first entry. */
-    static final int HEADER_BYTES = 64;
+    private static final int HEADER_BYTES = SettledFormat.HEADER_BYTES;
 
-    private static final int MAGIC = 0x56534547; // VSEG
     private static final int INDEX_MAGIC = 0x56534958; // VSIX
     private static final int VERSION = 1;
-    private static final int HEADER_CRC_AT = 60;
     private static final int SCAN_BYTES = 1024 * 1024;
 
     private final DiskFile file;
@@ -48,11 +42,7 @@ final class SettledFile implements Closeable {
     static SettledFile create(
             Disk disk, String name, SegmentId segment, PartitionId partition, int epoch, long startOffset)
             throws IOException {
-        ByteBuffer header = ByteBuffer.allocate(HEADER_BYTES);
-        header.putInt(0, MAGIC).putInt(4, VERSION).putLong(8, segment.value());
-        Records.putPartition(header, 16, partition);
-        header.putInt(36, epoch).putLong(40, startOffset);
-        header.putInt(HEADER_CRC_AT, JournalFormat.checksum(header, 0, HEADER_CRC_AT));
+        ByteBuffer header = SettledFormat.header(segment, partition, epoch, startOffset);
         DiskFile file = disk.create(name);
         file.write(header, 0);
         return new SettledFile(file, new SparseIndex());
@@ -70,10 +60,8 @@ final class SettledFile implements Closeable {
         try {
             ByteBuffer header = ByteBuffer.allocate(HEADER_BYTES);
             if (file.read(header, 0) != HEADER_BYTES
-                    || header.getInt(0) != MAGIC
-                    || header.getInt(4) != VERSION
-                    || header.getLong(8) != segment.value()
-                    || header.getInt(HEADER_CRC_AT) != JournalFormat.checksum(header.flip(), 0, HEADER_CRC_AT)) {
+                    || !SettledFormat.isHeader(header.flip())
+                    || SettledFormat.segment(header) != segment.value()) {
                 throw new IOException(name + " does not hold segment " + segment);
             }
             SettledFile settled = new SettledFile(file, readIndex(disk, segment, bytes));

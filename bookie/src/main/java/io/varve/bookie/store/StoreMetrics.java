@@ -33,11 +33,15 @@ final class StoreMetrics {
         fsyncLatency = timer("varve.bookie.fsync.latency", "Write and fsync of one group");
         groupOps = DistributionSummary.builder("varve.bookie.group.ops")
                 .description("Operations made durable by one fsync")
-                .publishPercentiles(0.5, 0.99)
+                .publishPercentileHistogram()
+                .minimumExpectedValue(1.0)
+                .maximumExpectedValue(64e6)
                 .register(registry);
         groupBytes = DistributionSummary.builder("varve.bookie.group.bytes")
                 .description("Bytes made durable by one fsync")
-                .publishPercentiles(0.5, 0.99)
+                .publishPercentileHistogram()
+                .minimumExpectedValue(1.0)
+                .maximumExpectedValue(64e6)
                 .register(registry);
         appendedBytes = counter("varve.bookie.appended.bytes", "Entries appended, with their headers");
         appendedEntries = counter("varve.bookie.appended.entries", "Entries appended");
@@ -67,7 +71,6 @@ final class StoreMetrics {
     private Timer timer(String name, String description) {
         return Timer.builder(name)
                 .description(description)
-                .publishPercentiles(0.5, 0.99)
                 .publishPercentileHistogram()
                 .minimumExpectedValue(Duration.ofNanos(50_000))
                 .maximumExpectedValue(Duration.ofSeconds(10))

@@ -68,4 +68,24 @@ public record StoreOptions(
                 1024 * MIB,
                 2048 * MIB);
     }
+
+    /** The same with journal files of another size. */
+    StoreOptions withJournalFileBytes(long bytes) {
+        return new StoreOptions(
+                clusterId,
+                bookieId,
+                directories,
+                bytes,
+                groupBytesMax,
+                pendingBytesMax,
+                recentBytesMax,
+                entryBytesMax,
+                tailReadBytesMax,
+                catchUpReadBytesMax,
+                unsettledBytesMax,
+                settleBytesPerSecond,
+                scrubBytesPerSecond,
+                diskReserveBytes,
+                diskRelieveBytes);
+    }
 }

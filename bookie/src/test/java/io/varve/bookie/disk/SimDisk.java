@@ -112,6 +112,13 @@ public final class SimDisk implements Disk {
         content.durable[(int) at] ^= (byte) (1 << bit);
     }
 
+    /** Puts part of other bytes into a file, durably. */
+    public void overwrite(String file, int at, byte[] from, int fromAt, int bytes) {
+        Content content = names.get(file);
+        System.arraycopy(from, fromAt, content.bytes, at, bytes);
+        System.arraycopy(from, fromAt, content.durable, at, bytes);
+    }
+
     /** Cuts a file off, durably. */
     public void cutOff(String file, int bytes) {
         Content content = names.get(file);

@@ -38,6 +38,20 @@ final class StoreOracle {
             this.acknowledgedEnd = start;
         }
 
+        Segment copy() {
+            Segment copy = new Segment(id, partition, epoch, start);
+            copy.submitted.putAll(submitted);
+            copy.checkpoints.putAll(checkpoints);
+            copy.created = created;
+            copy.deleteAsked = deleteAsked;
+            copy.deleted = deleted;
+            copy.sealAsked = sealAsked;
+            copy.sealed = sealed;
+            copy.acknowledgedEnd = acknowledgedEnd;
+            copy.acknowledgedCheckpoint = acknowledgedCheckpoint;
+            return copy;
+        }
+
         long submittedEnd() {
             return submitted.isEmpty() ? start : submitted.lastEntry().getValue().last + 1;
         }
@@ -47,6 +61,12 @@ final class StoreOracle {
     final TreeMap<Integer, Integer> fenced = new TreeMap<>();
     final TreeMap<Integer, Integer> fenceAsked = new TreeMap<>();
     int checks;
+
+    void copyFrom(StoreOracle other) {
+        other.segments.forEach((id, segment) -> segments.put(id, segment.copy()));
+        fenced.putAll(other.fenced);
+        fenceAsked.putAll(other.fenceAsked);
+    }
 
     static void require(boolean holds, String what) {
         if (!holds) {

@@ -44,6 +44,7 @@ final class StoreWorld {
     private long nextSegment = 1;
     private long timeNs;
     boolean mayBeUnknown;
+    int unknownAnswers;
 
     private record Life(DirectoryStore directory, JournalSteps steps, Housekeeping housekeeping, Settler settler) {}
 
@@ -52,6 +53,27 @@ final class StoreWorld {
         for (int at = 0; at < diskCount; at++) {
             disks.add(new SimDisk("disk-" + at, random.nextLong()));
         }
+    }
+
+    /** The same history, gone on with on another disk. */
+    StoreWorld copyWith(SimDisk disk) {
+        StoreWorld copy = new StoreWorld(1, 0);
+        copy.disks.add(disk);
+        copy.oracle.copyFrom(oracle);
+        return copy;
+    }
+
+    /** Appends a few entries, and encodes them into a group that isn't written. */
+    void beginGroup() {
+        for (int at = 0; at < 12; at++) {
+            append();
+        }
+        lives.forEach(life -> life.steps.work());
+    }
+
+    /** Writes that group, and tells nobody. */
+    void flushUntold() {
+        lives.forEach(life -> life.steps.flush());
     }
 
     private StoreOptions options() {
@@ -416,6 +438,7 @@ final class StoreWorld {
                         !segment.created || segment.deleteAsked, "I-1 a replica is gone: segment " + segment.id);
                 oracle.segments.remove(segment.id);
             } else {
+                unknownAnswers++;
                 requireKnown(told.status(), segment);
             }
         }

@@ -1,0 +1,290 @@
+package io.varve.bookie.store;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.netty.buffer.ByteBuf;
+import io.varve.base.BookieId;
+import io.varve.base.Randomness;
+import io.varve.base.SegmentId;
+import io.varve.base.StartupException;
+import io.varve.bookie.client.BookieClient.FenceReply;
+import io.varve.bookie.client.BookieClient.FenceRequest;
+import io.varve.bookie.client.BookieClient.ReadPriority;
+import io.varve.bookie.client.BookieClient.ReadReply;
+import io.varve.bookie.client.BookieStatus;
+import io.varve.bookie.core.JournalRecovery;
+import io.varve.bookie.disk.Disk;
+import io.varve.bookie.disk.SimDisk;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Disks that fail, fill up, are swapped or somebody else's; with the store's own threads. */
+class DiskTroubleTest {
+
+    private final List<SimDisk> disks = new ArrayList<>(List.of(new SimDisk("one", 1), new SimDisk("two", 2)));
+    private final List<String> damaged = new CopyOnWriteArrayList<>();
+    private final LinkedBlockingQueue<Boolean> readOnly = new LinkedBlockingQueue<>();
+    private final LinkedBlockingQueue<Long> lost = new LinkedBlockingQueue<>();
+    private LocalSegmentStore store;
+
+    private LocalSegmentStore open() throws IOException {
+        SplittableRandom random = new SplittableRandom(5);
+        Randomness randomness = new Randomness() {
+            @Override
+            public long nextLong() {
+                return random.nextLong();
+            }
+
+            @Override
+            public int nextInt(int bound) {
+                return random.nextInt(bound);
+            }
+        };
+        StoreListener listener = new StoreListener() {
+            @Override
+            public void onReplicaDamaged(SegmentId segment, long incarnation, String why) {
+                damaged.add(segment.toString());
+            }
+
+            @Override
+            public void onDirectoryLost(long incarnation, String why) {
+                lost.add(incarnation);
+            }
+
+            @Override
+            public void onReadOnlyChanged(boolean now) {
+                readOnly.add(now);
+            }
+        };
+        store = LocalSegmentStore.open(
+                StoreFixture.options(Path.of("unused")),
+                List.<Disk>copyOf(disks),
+                new StoreEnvironment(
+                        StoreFixture.CLOCK,
+                        randomness,
+                        (where, fault) -> damaged.add("fault " + fault),
+                        listener,
+                        new SimpleMeterRegistry(),
+                        JournalRecovery::decide,
+                        directory -> new DirectoryRunner(directory, (where, fault) -> damaged.add("fault " + fault))));
+        return store;
+    }
+
+    @AfterEach
+    void close() {
+        if (store != null) {
+            store.close();
+        }
+        assertThat(damaged).noneMatch(what -> what.startsWith("fault"));
+    }
+
+    private BookieStatus create(long segment, int epoch) {
+        CompletableFuture<BookieStatus> answer = new CompletableFuture<>();
+        store.createSegment(
+                StoreFixture.PARTITION,
+                new SegmentId(segment),
+                epoch,
+                0,
+                0,
+                (status, end, incarnation) -> answer.complete(status));
+        return StoreFixture.await(answer);
+    }
+
+    private BookieStatus append(long segment, int epoch, long offset) {
+        ByteBuf payload = StoreFixture.payload(segment, offset, 500);
+        CompletableFuture<BookieStatus> answer = new CompletableFuture<>();
+        store.append(
+                new SegmentId(segment),
+                epoch,
+                offset,
+                offset,
+                EntryChecks.checksum(offset, offset, payload),
+                payload,
+                0,
+                (status, end) -> answer.complete(status));
+        return StoreFixture.await(answer);
+    }
+
+    private FenceReply fence(long segment, int epoch) {
+        return StoreFixture.await(store.fence(
+                        List.of(new FenceRequest(StoreFixture.PARTITION, epoch, new SegmentId(segment), 0))))
+                .get(0);
+    }
+
+    private BookieStatus read(long segment, long offset) {
+        ReadReply reply = StoreFixture.await(store.read(new SegmentId(segment), offset, 1000, ReadPriority.TAIL));
+        reply.entries().release();
+        return reply.status();
+    }
+
+    private SimDisk diskOf(long segment) {
+        long incarnation = store.describe(new SegmentId(segment), 0).incarnation();
+        int at = store.directories().get(0).incarnation() == incarnation ? 0 : 1;
+        return disks.get(at);
+    }
+
+    /** I-12. */
+    @Test
+    void afterAFailedFsyncADirectoryIsOutOfServiceAndTheOthersGoOn() throws Exception {
+        open();
+        create(1, 5);
+        create(2, 5);
+        assertThat(diskOf(1)).isNotSameAs(diskOf(2));
+        append(1, 5, 0);
+        append(2, 5, 0);
+        diskOf(1).failForces(1);
+        assertThat(append(1, 5, 1)).isEqualTo(BookieStatus.UNKNOWN);
+        assertThat(lost.poll(10, TimeUnit.SECONDS)).isNotNull();
+        assertThat(damaged).contains("1").doesNotContain("2");
+        assertThat(append(1, 5, 1)).isEqualTo(BookieStatus.UNKNOWN);
+        assertThat(append(2, 5, 1)).isEqualTo(BookieStatus.OK);
+        assertThat(fence(1, 6).status()).isEqualTo(BookieStatus.UNKNOWN);
+        assertThat(fence(2, 6).status()).isEqualTo(BookieStatus.OK);
+        assertThat(create(3, 6)).isEqualTo(BookieStatus.OK);
+        assertThat(diskOf(3)).isSameAs(diskOf(2));
+        store.close();
+        disks.forEach(SimDisk::restart);
+        open();
+        assertThat(store.describe(new SegmentId(1), 0).status()).isEqualTo(BookieStatus.OK);
+        assertThat(append(1, 5, 1)).isEqualTo(BookieStatus.FENCED);
+    }
+
+    @Test
+    void aFullDiskTakesNoAppendsButFencesAndDeletions() throws Exception {
+        open();
+        create(1, 5);
+        append(1, 5, 0);
+        disks.forEach(disk -> disk.setFreeBytes(-10L * 1024 * 1024));
+        assertThat(readOnly.poll(10, TimeUnit.SECONDS)).isTrue();
+        assertThat(store.isReadOnly()).isTrue();
+        assertThat(append(1, 5, 1)).isEqualTo(BookieStatus.READ_ONLY);
+        assertThat(create(2, 5)).isEqualTo(BookieStatus.READ_ONLY);
+        assertThat(read(1, 0)).isEqualTo(BookieStatus.OK);
+        assertThat(fence(1, 6).status()).isEqualTo(BookieStatus.OK);
+        assertThat(StoreFixture.await(store.delete(new SegmentId(1), 0))).isEqualTo(BookieStatus.OK);
+        disks.forEach(disk -> disk.setFreeBytes(1L << 40));
+        assertThat(readOnly.poll(10, TimeUnit.SECONDS)).isFalse();
+        assertThat(create(2, 6)).isEqualTo(BookieStatus.OK);
+        assertThat(append(2, 6, 0)).isEqualTo(BookieStatus.OK);
+    }
+
+    /** I-7: a read that fails, a copy that is damaged, and one that isn't here are three answers. */
+    @Test
+    void aFailedReadIsNoDamageAndDamageIsNoAbsence() throws Exception {
+        open();
+        create(1, 5);
+        append(1, 5, 0);
+        append(1, 5, 1);
+        SimDisk disk = diskOf(1);
+        store.close();
+        open();
+        disk.failReads(1);
+        assertThat(read(1, 0)).isEqualTo(BookieStatus.IO_ERROR);
+        assertThat(read(1, 0)).isEqualTo(BookieStatus.OK);
+        String journal = disk.names().stream()
+                .filter(name -> name.endsWith(".journal"))
+                .findFirst()
+                .orElseThrow();
+        byte[] bytes = disk.bytes(journal);
+        byte[] wanted = new byte[16];
+        StoreFixture.payload(1, 0, 500).readBytes(wanted).release();
+        disk.flip(journal, indexOf(bytes, wanted) + 3, 2);
+        assertThat(read(1, 0)).isEqualTo(BookieStatus.CORRUPT);
+        assertThat(damaged).containsExactly("1");
+        assertThat(fence(1, 6).status()).isEqualTo(BookieStatus.UNKNOWN);
+        assertThat(read(9, 0)).isEqualTo(BookieStatus.NO_SUCH_SEGMENT);
+        store.close();
+        open();
+        assertThat(store.describe(new SegmentId(1), 0).status()).isEqualTo(BookieStatus.UNKNOWN);
+    }
+
+    private static int indexOf(byte[] in, byte[] what) {
+        for (int at = 0; at + what.length <= in.length; at++) {
+            if (java.util.Arrays.equals(in, at, at + what.length, what, 0, what.length)) {
+                return at;
+            }
+        }
+        throw new AssertionError("not there");
+    }
+
+    @Test
+    void swappedDirectoriesAreTheSameDirectories() throws Exception {
+        open();
+        create(1, 5);
+        append(1, 5, 0);
+        store.close();
+        java.util.Collections.swap(disks, 0, 1);
+        open();
+        assertThat(append(1, 5, 1)).isEqualTo(BookieStatus.OK);
+    }
+
+    /** I-13. */
+    @Test
+    void aDirectoryOfAnotherBookieOrACopyOrADamagedCookieIsRefused() throws Exception {
+        open();
+        store.close();
+        store = null;
+        SimDisk twin = disks.get(0).copy(9);
+        disks.set(1, twin);
+        assertThatThrownBy(this::open).isInstanceOf(StartupException.class).hasMessageContaining("copy");
+        twin.flip("COOKIE", 40, 1);
+        assertThatThrownBy(this::open).isInstanceOf(StartupException.class).hasMessageContaining("checksum");
+        assertThatThrownBy(() -> Cookie.read(disks.get(0), "other", new BookieId(7)))
+                .hasMessageContaining("cluster");
+        assertThatThrownBy(() -> Cookie.read(disks.get(0), "test-cluster", new BookieId(8)))
+                .hasMessageContaining("bookie 7");
+    }
+
+    @Test
+    void aDirectoryThatLostItsSnapshotsSaysSo() throws Exception {
+        open();
+        store.close();
+        store = null;
+        SimDisk disk = disks.get(0);
+        for (String name : disk.names()) {
+            if (name.startsWith("snapshot")) {
+                disk.delete(name);
+            }
+        }
+        assertThatThrownBy(this::open)
+                .isInstanceOf(StartupException.class)
+                .hasMessageContaining("no readable snapshot");
+    }
+
+    /** Memory is bounded by the lane's budget, not by how many ask. */
+    @Test
+    void slowReadersHoldNoMoreThanTheirBudget() throws Exception {
+        open();
+        create(1, 5);
+        for (int at = 0; at < 200; at++) {
+            append(1, 5, at);
+        }
+        List<CompletableFuture<ReadReply>> replies = new ArrayList<>();
+        for (int reader = 0; reader < 200; reader++) {
+            replies.add(store.read(new SegmentId(1), 0, 512 * 1024, ReadPriority.CATCH_UP));
+        }
+        // Eight of them fit into four MiB; the others wait until somebody lets go.
+        StoreFixture.await(CompletableFuture.anyOf(replies.toArray(CompletableFuture[]::new)));
+        assertThat(store.catchUpBytesHeld()).isLessThanOrEqualTo(4 * 1024 * 1024);
+        assertThat(replies.stream().filter(CompletableFuture::isDone).count()).isLessThanOrEqualTo(8);
+        // The tail is not disturbed.
+        assertThat(read(1, 199)).isEqualTo(BookieStatus.OK);
+        for (CompletableFuture<ReadReply> reply : replies) {
+            ReadReply got = StoreFixture.await(reply);
+            assertThat(got.status()).isEqualTo(BookieStatus.OK);
+            got.entries().release();
+        }
+        assertThat(store.catchUpBytesHeld()).isZero();
+    }
+}
