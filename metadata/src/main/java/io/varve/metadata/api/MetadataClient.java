@@ -13,6 +13,7 @@ import io.varve.metadata.model.Topic;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 
@@ -33,6 +34,11 @@ public interface MetadataClient extends AutoCloseable {
 
     /** Ends a subscription; a call under way may still finish. */
     void unsubscribe(MetadataListener listener);
+
+    /** The metadata node that leads, as far as this process knows: for people. */
+    default OptionalInt leader() {
+        return OptionalInt.empty();
+    }
 
     /** A view that contains every change that any client was told of before this call (read index). */
     CompletableFuture<MetadataView> linearizable();

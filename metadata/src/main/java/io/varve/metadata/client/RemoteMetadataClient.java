@@ -40,6 +40,7 @@ import io.varve.protocol.rpc.RpcStreamHandler;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.NavigableMap;
+import java.util.OptionalInt;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -79,6 +80,7 @@ public final class RemoteMetadataClient extends CommandingClient {
     private volatile boolean closed;
     private volatile long confirmedUntilNs;
     private volatile boolean leaderReachable;
+    private volatile int leaderId = RpcIdentity.NO_NODE;
     private long nextSequence = 1;
     private boolean heartbeatInFlight;
 
@@ -124,6 +126,12 @@ public final class RemoteMetadataClient extends CommandingClient {
         }
     }
 
+    @Override
+    public OptionalInt leader() {
+        int known = leaderId;
+        return known == RpcIdentity.NO_NODE ? OptionalInt.empty() : OptionalInt.of(known);
+    }
+
     private RpcIdentity identity() {
         return options.identity().inCluster(clusterId);
     }
@@ -135,6 +143,7 @@ public final class RemoteMetadataClient extends CommandingClient {
         @Override
         public void onLeader(RpcConnection connection, String cluster) {
             leaderReachable = true;
+            leaderId = connection.target().nodeId();
             if (clusterId.isEmpty() && !cluster.isEmpty()) {
                 clusterId = cluster;
             }
@@ -146,6 +155,7 @@ public final class RemoteMetadataClient extends CommandingClient {
         @Override
         public void onLost(String reason) {
             leaderReachable = false;
+            leaderId = RpcIdentity.NO_NODE;
         }
     }
 

@@ -12,6 +12,7 @@ import io.varve.serving.request.admission.ClientQuotasHandler;
 import io.varve.serving.request.cluster.AbsentHandler;
 import io.varve.serving.request.cluster.ApiVersionsHandler;
 import io.varve.serving.request.cluster.DescribeClusterHandler;
+import io.varve.serving.request.cluster.DescribeQuorumHandler;
 import io.varve.serving.request.config.AlterConfigsHandler;
 import io.varve.serving.request.config.DescribeConfigsHandler;
 import io.varve.serving.request.data.DeleteRecordsHandler;
@@ -51,6 +52,7 @@ public final class RequestDispatcher implements RequestProcessor {
     private final DescribeConfigsHandler describeConfigs;
     private final AlterConfigsHandler alterConfigs;
     private final DescribeClusterHandler describeCluster;
+    private final DescribeQuorumHandler describeQuorum;
     private final ClientQuotasHandler clientQuotas;
     private final AbsentHandler absent;
     private final Coordinators coordinators;
@@ -78,6 +80,7 @@ public final class RequestDispatcher implements RequestProcessor {
         this.describeConfigs = new DescribeConfigsHandler(broker);
         this.alterConfigs = new AlterConfigsHandler(broker);
         this.describeCluster = new DescribeClusterHandler(broker);
+        this.describeQuorum = new DescribeQuorumHandler(broker);
         this.clientQuotas = new ClientQuotasHandler(broker);
         this.absent = new AbsentHandler(broker);
     }
@@ -105,6 +108,7 @@ public final class RequestDispatcher implements RequestProcessor {
             case DESCRIBE_CLUSTER -> describeCluster.cluster(request);
             case DESCRIBE_LOG_DIRS -> describeCluster.logDirs(request);
 
+            case DESCRIBE_QUORUM -> describeQuorum.handle(request);
             case DESCRIBE_CLIENT_QUOTAS -> clientQuotas.describe(request);
             case ALTER_CLIENT_QUOTAS -> clientQuotas.alter(request);
 

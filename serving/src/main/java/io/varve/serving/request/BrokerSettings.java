@@ -1,9 +1,12 @@
 package io.varve.serving.request;
 
+import java.util.List;
+
 /**
  * What of the broker's configuration request handlers look at.
  *
  * @param brokerId {@code node.id}
+ * @param metadataServers {@code metadata.servers}, for clients that ask
  * @param defaultPartitions {@code num.partitions}
  * @param defaultReplicas {@code default.replication.factor}
  * @param autoCreateTopics {@code auto.create.topics.enable}
@@ -15,6 +18,7 @@ package io.varve.serving.request;
  */
 public record BrokerSettings(
         int brokerId,
+        List<MetadataServer> metadataServers,
         int defaultPartitions,
         int defaultReplicas,
         boolean autoCreateTopics,
@@ -22,4 +26,12 @@ public record BrokerSettings(
         long fetchMemoryBytes,
         int fetchSessionsMax,
         long takeoverWaitMs,
-        long adminTimeoutMs) {}
+        long adminTimeoutMs) {
+
+    public BrokerSettings {
+        metadataServers = List.copyOf(metadataServers);
+    }
+
+    /** A node of the metadata service, as it was configured. */
+    public record MetadataServer(int id, String host, int port) {}
+}

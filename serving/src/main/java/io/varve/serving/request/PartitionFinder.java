@@ -165,7 +165,10 @@ public final class PartitionFinder {
         Collection<CompletableFuture<Found>> waiting = arriving.remove(log.id());
         if (waiting != null) {
             Optional<Topic> topic = topicOf(log.id().topic());
-            waiting.forEach(arrival -> arrival.complete(Found.here(topic, log)));
+            Found found = topic.isPresent()
+                    ? Found.here(topic, log)
+                    : Found.missing(Errors.UNKNOWN_TOPIC_OR_PARTITION, topic);
+            waiting.forEach(arrival -> arrival.complete(found));
         }
     }
 

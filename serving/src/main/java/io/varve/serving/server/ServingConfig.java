@@ -314,6 +314,9 @@ public final class ServingConfig {
     BrokerSettings settings() {
         return new BrokerSettings(
                 nodeId(),
+                metadataServers().stream()
+                        .map(node -> new BrokerSettings.MetadataServer(node.id(), node.host(), node.port()))
+                        .toList(),
                 config.get(PARTITIONS),
                 config.get(REPLICAS),
                 config.get(AUTO_CREATE),

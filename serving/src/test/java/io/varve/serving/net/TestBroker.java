@@ -91,7 +91,8 @@ final class TestBroker implements AutoCloseable {
     }
 
     private static BrokerSettings settings(int id) {
-        return new BrokerSettings(id, 1, 3, true, 8 << 20, 64 << 20, 1_000, 2_000, 30_000);
+        return new BrokerSettings(
+                id, List.of(new BrokerSettings.MetadataServer(1, "localhost", 1)), 1, 3, true, 8 << 20, 64 << 20, 1_000, 2_000, 30_000);
     }
 
     int port() {

@@ -35,6 +35,8 @@ public final class FetchHandler {
 
     private static final short TOPIC_ID_VERSION = 13;
     private static final short SESSION_VERSION = 7;
+    private static final short ZSTD_VERSION = 10;
+    private static final String ZSTD = "zstd";
     private static final short LEADER_HINT_VERSION = 12;
     private static final long SESSION_REST_MS_MIN = 120_000;
     private static final byte READ_COMMITTED = 1;
@@ -64,11 +66,10 @@ public final class FetchHandler {
         Plan.Serve<Key> serve = (Plan.Serve<Key>) plan;
         Isolation isolation =
                 data.isolationLevel() == READ_COMMITTED ? Isolation.READ_COMMITTED : Isolation.READ_UNCOMMITTED;
-        return open(serve, data.maxWaitMs())
+        return open(request.version(), serve, data.maxWaitMs())
                 .thenCompose(parts -> new FetchTask(
                                 parts,
                                 isolation,
-                                request.version(),
                                 data.minBytes(),
                                 Math.min(data.maxBytes(), broker.settings().fetchBytesMax()),
                                 memory,
@@ -135,7 +136,8 @@ public final class FetchHandler {
     }
 
     /** Finds the logs; waits a little for those that this broker is just taking over. */
-    private CompletableFuture<List<FetchPart>> open(Plan.Serve<Key> serve, int waitMs) {
+    private CompletableFuture<List<FetchPart>> open(
+            short version, Plan.Serve<Key> serve, int waitMs) {
         List<FetchPart> parts = new ArrayList<>(serve.wanted().size());
         List<CompletableFuture<?>> arriving = new ArrayList<>();
         serve.wanted().forEach((key, wanted) -> {
@@ -146,17 +148,31 @@ public final class FetchHandler {
                 long takeoverMs = Math.min(waitMs, broker.settings().takeoverWaitMs());
                 arriving.add(broker.finder()
                         .find(key.topic(), key.partition(), takeoverMs)
-                        .thenAccept(later -> open(part, later)));
+                        .thenAccept(later -> open(version, part, later)));
             } else {
-                open(part, found);
+                open(version, part, found);
             }
         });
         return CompletableFuture.allOf(arriving.toArray(CompletableFuture[]::new))
                 .thenApply(ignored -> parts);
     }
 
-    private static void open(FetchPart part, Found found) {
-        found.log().ifPresentOrElse(part::open, () -> part.fail(found.error()));
+    private void open(short version, FetchPart part, Found found) {
+        if (found.log().isEmpty()) {
+            part.fail(found.error());
+        } else if (version < ZSTD_VERSION && isZstd(found)) {
+            part.fail(Errors.UNSUPPORTED_COMPRESSION_TYPE);
+        } else {
+            part.open(found.log().get());
+        }
+    }
+
+    /** Old clients are refused, as Kafka does, where the topic itself asks for a codec that they may not know. */
+    private boolean isZstd(Found found) {
+        return broker.topics()
+                .rules(broker.view(), found.topic().orElseThrow())
+                .compression()
+                .equals(ZSTD);
     }
 
     private Answer answer(ClientRequest request, Plan.Serve<Key> serve, Isolation isolation, FetchTask task) {

@@ -18,9 +18,6 @@ import org.apache.kafka.common.protocol.Errors;
 final class FetchPart {
 
     private static final int LAST_OFFSET_DELTA_AT = 23;
-    private static final int ATTRIBUTES_AT = 21;
-    private static final int CODEC_MASK = 7;
-    private static final int ZSTD = 4;
 
     private final Key key;
     private final Wanted wanted;
@@ -126,16 +123,13 @@ final class FetchPart {
     }
 
     /** Takes over what was read. */
-    void add(ReadResult result, short version) {
+    void add(ReadResult result) {
         woken = false;
         offsets = result.offsets();
         for (ByteBuf batch : result.batches()) {
             int at = batch.readerIndex();
             nextOffset = batch.getLong(at) + batch.getInt(at + LAST_OFFSET_DELTA_AT) + 1;
             bytes += batch.readableBytes();
-            if (version < 10 && (batch.getShort(at + ATTRIBUTES_AT) & CODEC_MASK) == ZSTD) {
-                error = Errors.UNSUPPORTED_COMPRESSION_TYPE;
-            }
         }
         batches.addAll(result.batches());
         aborted.addAll(result.aborted());

@@ -30,7 +30,6 @@ final class FetchTask {
 
     private final List<FetchPart> parts;
     private final Isolation isolation;
-    private final short version;
     private final int minBytes;
     private final int maxBytes;
     private final FetchMemory memory;
@@ -48,14 +47,12 @@ final class FetchTask {
     FetchTask(
             List<FetchPart> parts,
             Isolation isolation,
-            short version,
             int minBytes,
             int maxBytes,
             FetchMemory memory,
             Deadlines deadlines) {
         this.parts = parts;
         this.isolation = isolation;
-        this.version = version;
         this.minBytes = minBytes;
         this.maxBytes = maxBytes;
         this.memory = memory;
@@ -192,7 +189,7 @@ final class FetchTask {
             result.release();
         } else {
             int before = part.bytes();
-            part.add(result, version);
+            part.add(result);
             bytes += part.bytes() - before;
             if (part.bytes() == before && (first || bytes > 0)) {
                 // Its next batch is larger than what is left: it would be readable, and not fit, again and again.

@@ -197,7 +197,12 @@ public final class ProduceHandler {
                     () -> broker.finder()
                             .find(topic, partition, waitMs)
                             .thenCompose(this::handOver)
-                            .whenComplete((done, failure) -> records.release()));
+                            .whenComplete((done, failure) -> {
+                                records.release();
+                                if (failure != null) {
+                                    fail(Errors.forException(failure), null);
+                                }
+                            }));
         }
 
         private CompletableFuture<Void> handOver(Found found) {
