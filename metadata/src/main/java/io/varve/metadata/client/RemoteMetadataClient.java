@@ -15,9 +15,11 @@ import io.varve.metadata.core.ProtoModel;
 import io.varve.metadata.model.BookieInfo;
 import io.varve.metadata.model.BrokerInfo;
 import io.varve.metadata.net.Methods;
+import io.varve.protocol.meta.ChangeMembersRequest;
 import io.varve.protocol.meta.CommandReply;
 import io.varve.protocol.meta.HeartbeatReply;
 import io.varve.protocol.meta.HeartbeatRequest;
+import io.varve.protocol.meta.MemberProto;
 import io.varve.protocol.meta.MetadataCommand;
 import io.varve.protocol.meta.NotLeaderProto;
 import io.varve.protocol.meta.ReadIndexReply;
@@ -26,6 +28,7 @@ import io.varve.protocol.meta.RegisterBrokerCommand;
 import io.varve.protocol.meta.SessionProto;
 import io.varve.protocol.meta.SetBookieStateCommand;
 import io.varve.protocol.meta.SetBrokerStateCommand;
+import io.varve.protocol.meta.StatusReply;
 import io.varve.protocol.meta.SubmitReply;
 import io.varve.protocol.meta.WatchMessage;
 import io.varve.protocol.meta.WatchRequest;
@@ -136,8 +139,7 @@ public final class RemoteMetadataClient extends CommandingClient {
         return options.identity().inCluster(clusterId);
     }
 
-    // ---- the leader and the watch
-    // -------------------------------------------------------------------------------------------------
+    // ---- the leader and the watch ----
 
     private final class LeaderListener implements LeaderLink.Listener {
         @Override
@@ -205,8 +207,7 @@ public final class RemoteMetadataClient extends CommandingClient {
         keeper.remove(listener);
     }
 
-    // ---- commands
-    // -----------------------------------------------------------------------------------------------------------------
+    // ---- commands ----
 
     @Override
     protected CompletableFuture<CommandReply> submit(MetadataCommand.Builder command) {
@@ -385,8 +386,7 @@ public final class RemoteMetadataClient extends CommandingClient {
         return new TopicId(options.randomness().nextLong(), options.randomness().nextLong() | 1);
     }
 
-    // ---- sessions
-    // -----------------------------------------------------------------------------------------------------------------
+    // ---- sessions ----
 
     @Override
     public CompletableFuture<NodeSession> registerBroker(BrokerInfo broker) {
@@ -529,8 +529,93 @@ public final class RemoteMetadataClient extends CommandingClient {
         }
     }
 
-    // ---- the rest
-    // -----------------------------------------------------------------------------------------------------------------
+    // ---- the service's own nodes ----
+
+    /** How the service stands. Fails with {@link MetadataException} UNAVAILABLE if no leader answers. */
+    public CompletableFuture<MetadataStatus> status() {
+        return ask(Methods.STATUS, Unpooled.EMPTY_BUFFER, options.attemptMs(), body -> {
+            StatusReply reply = StatusReply.parseFrom(body.nioBuffer());
+            List<MetadataMember> members = new ArrayList<>();
+            reply.getMembersList()
+                    .forEach(m -> members.add(
+                            new MetadataMember(m.getId(), m.getHost(), m.getRaftPort(), m.getClientPort())));
+            return new MetadataStatus(
+                    reply.getNodeId(),
+                    reply.getTerm(),
+                    reply.getVersion(),
+                    reply.getAppliedIndex(),
+                    reply.getSnapshotIndex(),
+                    members);
+        });
+    }
+
+    /**
+     * Makes a node, which runs already, a member: it counts for the quorum once it has caught up. One change at a time.
+     *
+     * @return fails with UNKNOWN_OUTCOME if the change did not come about in time: see {@link #status} for what came of it
+     */
+    public CompletableFuture<Void> addNode(MetadataMember member) {
+        return changeMembers(ChangeMembersRequest.newBuilder()
+                .setAdd(MemberProto.newBuilder()
+                        .setId(member.id())
+                        .setHost(member.host())
+                        .setRaftPort(member.raftPort())
+                        .setClientPort(member.clientPort()))
+                .build());
+    }
+
+    /** Takes a node out of the service, whether it runs or not; it can be stopped then. Fails as {@link #addNode} does. */
+    public CompletableFuture<Void> removeNode(int id) {
+        return changeMembers(ChangeMembersRequest.newBuilder().setRemove(id).build());
+    }
+
+    private CompletableFuture<Void> changeMembers(ChangeMembersRequest change) {
+        return ask(Methods.CHANGE_MEMBERS, bytesOf(change), options.commandMs(), body -> {
+            SubmitReply reply = SubmitReply.parseFrom(body.nioBuffer());
+            if (reply.hasNotLeader()) {
+                throw new MetadataException(Reason.UNAVAILABLE, "The leader changed: try again");
+            }
+            return null;
+        });
+    }
+
+    /** What a reply says. */
+    private interface Reading<T> {
+        T of(ByteBuf body) throws InvalidProtocolBufferException;
+    }
+
+    private <T> CompletableFuture<T> ask(int method, ByteBuf request, long timeoutMs, Reading<T> reading) {
+        CompletableFuture<T> answer = new CompletableFuture<>();
+        thread.execute(() -> {
+            RpcConnection leader = link.leader();
+            if (leader == null) {
+                request.release();
+                answer.completeExceptionally(
+                        new MetadataException(Reason.UNAVAILABLE, "No leader: " + link.lastReason()));
+                return;
+            }
+            leader.call(method, request, timeoutMs)
+                    .whenComplete(
+                            (body, trouble) -> thread.execute(body, () -> answer(answer, body, trouble, reading)));
+        });
+        return answer;
+    }
+
+    private static <T> void answer(CompletableFuture<T> answer, ByteBuf body, Throwable trouble, Reading<T> reading) {
+        try {
+            if (trouble != null) {
+                Reason reason = statusOf(trouble).certainlyNotDone() ? Reason.UNAVAILABLE : Reason.UNKNOWN_OUTCOME;
+                throw new MetadataException(reason, String.valueOf(trouble.getMessage()));
+            }
+            answer.complete(reading.of(body));
+        } catch (MetadataException refused) {
+            answer.completeExceptionally(refused);
+        } catch (InvalidProtocolBufferException malformed) {
+            answer.completeExceptionally(new MetadataException(Reason.UNKNOWN_OUTCOME, "The reply doesn't parse"));
+        }
+    }
+
+    // ---- the rest ----
 
     private static RpcStatus statusOf(Throwable trouble) {
         Throwable cause = trouble instanceof CompletionException ? trouble.getCause() : trouble;

@@ -2,8 +2,12 @@ package io.varve.metadata.core;
 
 import io.varve.metadata.api.MetadataException.Reason;
 import io.varve.protocol.meta.CommandReply;
+import io.varve.protocol.meta.ForgetClientStep;
 import io.varve.protocol.meta.MetadataCommand;
+import io.varve.protocol.meta.PlanStep;
 import io.varve.protocol.meta.RejectionProto;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.pcollections.TreePMap;
@@ -82,6 +86,19 @@ public final class CommandHistory {
 
     CommandHistory without(long clientId) {
         return new CommandHistory(clients.minus(clientId));
+    }
+
+    /** Steps that forget clients that have not asked since {@code beforeMs}; {@code most} at a time. */
+    public List<PlanStep> forgettable(long beforeMs, int most) {
+        List<PlanStep> steps = new ArrayList<>();
+        for (Map.Entry<Long, Client> client : clients.entrySet()) {
+            if (client.getValue().lastMs() < beforeMs && steps.size() < most) {
+                steps.add(PlanStep.newBuilder()
+                        .setForgetClient(ForgetClientStep.newBuilder().setClientId(client.getKey()))
+                        .build());
+            }
+        }
+        return steps;
     }
 
     /** All clients by id. */

@@ -89,8 +89,7 @@ public final class MetadataImage implements MetadataView {
         this.configs = configs;
     }
 
-    // ---- changes
-    // ----------------------------------------------------------------------------------------------------------------
+    // ---- changes ----
 
     /**
      * The image after one record.
@@ -361,8 +360,7 @@ public final class MetadataImage implements MetadataView {
                 changed);
     }
 
-    // ---- for the core
-    // ---------------------------------------------------------------------------------------------------------
+    // ---- for the core ----
 
     /** Everything since the cluster was formed, folded into one number. */
     public long digest() {
@@ -437,8 +435,7 @@ public final class MetadataImage implements MetadataView {
         return found;
     }
 
-    // ---- the view
-    // ---------------------------------------------------------------------------------------------------------------
+    // ---- the view ----
 
     @Override
     public long version() {

@@ -25,7 +25,7 @@ public final class MetadataStateMachine {
     static final int PRODUCER_IDS_PER_BLOCK = 1_000;
 
     private MetadataImage image;
-    private CommandHistory history;
+    private volatile CommandHistory history;
 
     /** Goes on from a snapshot, or from {@link MetadataImage#EMPTY}. */
     public MetadataStateMachine(MetadataImage image, CommandHistory history) {
@@ -45,7 +45,7 @@ public final class MetadataStateMachine {
         return image;
     }
 
-    /** The answers given. */
+    /** The answers given. Any thread. */
     public CommandHistory history() {
         return history;
     }

@@ -5,12 +5,14 @@ import io.varve.base.PartitionId;
 import io.varve.base.SegmentId;
 import io.varve.metadata.model.BookieInfo;
 import io.varve.metadata.model.BookieTask;
+import io.varve.metadata.model.BrokerInfo;
 import io.varve.metadata.model.PartitionState;
 import io.varve.metadata.model.Replica;
 import io.varve.metadata.model.SegmentDescriptor;
 import io.varve.metadata.model.SegmentDescriptor.State;
 import io.varve.metadata.model.Topic;
 import io.varve.protocol.meta.DeleteObjectStep;
+import io.varve.protocol.meta.MoveStep;
 import io.varve.protocol.meta.OffloadStep;
 import io.varve.protocol.meta.PlanStep;
 import io.varve.protocol.meta.RepairStep;
@@ -45,6 +47,7 @@ final class PlanCommands {
                         new SegmentId(step.getDropReplica().getSegment()),
                         new BookieId(step.getDropReplica().getBookie()));
             case DELETE_OBJECT -> deleteObject(draft, step.getDeleteObject());
+            case MOVE -> move(draft, step.getMove());
             case WITHDRAW_TASK -> withdraw(draft, step.getWithdrawTask());
             case FORGET_CLIENT, STEP_NOT_SET -> {
                 // Not a change of the image.
@@ -251,6 +254,20 @@ final class PlanCommands {
                 draft.deleteReplica(segment, new Replica(copy.bookie(), copy.incarnation()));
             }
             draft.retryLater(copy.segment());
+        }
+    }
+
+    private static void move(Draft draft, MoveStep step) {
+        PartitionId id = ProtoModel.fromProto(step.getPartition());
+        PartitionState partition = draft.image().partition(id).orElse(null);
+        boolean fits = partition != null
+                && partition.epoch() == step.getEpoch()
+                && draft.image()
+                        .broker(step.getTo())
+                        .filter(b -> b.state() == BrokerInfo.State.LIVE)
+                        .isPresent();
+        if (fits) {
+            draft.putPartition(id, step.getTo(), partition.epoch() + 1, partition.logStartOffset());
         }
     }
 

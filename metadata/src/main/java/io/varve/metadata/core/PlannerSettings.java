@@ -15,6 +15,7 @@ import io.varve.base.Invariant;
  * @param offloadsPerBookie how many offloads a bookie has at a time
  * @param copiesPerBookie how many copies a bookie makes at a time
  * @param objectDeletionsPerBookie how many deletions of objects a bookie has at a time
+ * @param rebalanceDelayMs how long no broker has come or gone before partitions are moved to even them out; -1 for never
  * @param clientForgetMs how long the answers given to a client that asks no more are kept; above any client's deadline
  */
 public record PlannerSettings(
@@ -28,11 +29,12 @@ public record PlannerSettings(
         int offloadsPerBookie,
         int copiesPerBookie,
         int objectDeletionsPerBookie,
+        long rebalanceDelayMs,
         long clientForgetMs) {
 
     /** What is used unless an operator says otherwise. */
     public static final PlannerSettings DEFAULT =
-            new PlannerSettings(1_000, 256 << 20, 8 << 20, 60_000, 600_000, 30_000, 600_000, 4, 2, 32, 600_000);
+            new PlannerSettings(1_000, 256 << 20, 8 << 20, 60_000, 600_000, 30_000, 600_000, 4, 2, 32, 30_000, 600_000);
 
     public PlannerSettings {
         Invariant.check(

@@ -16,6 +16,7 @@ import io.varve.protocol.meta.ExpireSessionCommand;
 import io.varve.protocol.meta.FormClusterCommand;
 import io.varve.protocol.meta.MetadataCommand;
 import io.varve.protocol.meta.PlanCommand;
+import io.varve.protocol.meta.PlanStep;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Base64;
@@ -39,6 +40,7 @@ final class LeaderDuties implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(LeaderDuties.class);
     private static final long TICK_MS = 50;
     private static final int TICKS_PER_RECONCILIATION = 10;
+    private static final int CLIENTS_FORGOTTEN_MAX = 100;
 
     private final ServiceSettings settings;
     private final Clock clock;
@@ -49,7 +51,7 @@ final class LeaderDuties implements AutoCloseable {
     private final SessionLiveness liveness;
     private volatile RaftNode raft;
     private volatile boolean leading;
-    private Plan.Cursor cursor = Plan.Cursor.START;
+    private volatile Plan.Cursor cursor = Plan.Cursor.START;
     private int ticks;
 
     LeaderDuties(ServiceSettings settings, Clock clock, Randomness randomness, FaultHandler faults) {
@@ -100,6 +102,7 @@ final class LeaderDuties implements AutoCloseable {
             leading = true;
             liveness.clear();
             ticks = 0;
+            cursor = Plan.Cursor.START;
         });
     }
 
@@ -191,9 +194,12 @@ final class LeaderDuties implements AutoCloseable {
         }
         Plan plan = Planner.plan(raft.image(), clock.wallTimeMs(), settings.planner(), cursor);
         cursor = plan.next();
-        if (!plan.steps().isEmpty()) {
+        long forgetBeforeMs = clock.wallTimeMs() - settings.planner().clientForgetMs();
+        List<PlanStep> steps = new ArrayList<>(plan.steps());
+        steps.addAll(raft.history().forgettable(forgetBeforeMs, CLIENTS_FORGOTTEN_MAX));
+        if (!steps.isEmpty()) {
             // The next look must see what this one leads to, or it would propose it again.
-            submit(command().setPlan(PlanCommand.newBuilder().addAllSteps(plan.steps())))
+            submit(command().setPlan(PlanCommand.newBuilder().addAllSteps(steps)))
                     .orTimeout(settings.sessionTimeoutMs(), TimeUnit.MILLISECONDS)
                     .exceptionally(trouble -> null)
                     .join();

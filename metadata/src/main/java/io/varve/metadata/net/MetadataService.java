@@ -77,6 +77,7 @@ public final class MetadataService implements RpcService, RaftListener, AutoClos
     private final Timer commands;
     private volatile RaftNode raft;
     private volatile boolean leading;
+    private volatile String clusterId = "";
 
     /** A service that takes nothing until {@link #start}. */
     public MetadataService(
@@ -90,6 +91,11 @@ public final class MetadataService implements RpcService, RaftListener, AutoClos
                 .description("From a command's arrival to its answer")
                 .publishPercentiles(0.5, 0.99)
                 .register(metrics);
+    }
+
+    /** What cluster this node's directory belongs to, empty if it doesn't know of any: for those who ask before the log was read. */
+    public void startsIn(String clusterId) {
+        this.clusterId = clusterId;
     }
 
     /** Begins to serve with this node of the log. */
@@ -115,8 +121,7 @@ public final class MetadataService implements RpcService, RaftListener, AutoClos
         Gauge.builder(name, value).description(description).register(metrics);
     }
 
-    // ---- from the log
-    // -------------------------------------------------------------------------------------------------------------
+    // ---- from the log ----
 
     @Override
     public void onApplied(MetadataImage before, MetadataImage after, List<MetadataRecord> records) {
@@ -147,8 +152,7 @@ public final class MetadataService implements RpcService, RaftListener, AutoClos
         watches.forEach(watch -> watch.end("this node leads no longer"));
     }
 
-    // ---- from clients
-    // -------------------------------------------------------------------------------------------------------------
+    // ---- from clients ----
 
     @Override
     public void onConnected(RpcPeer peer) {
@@ -352,9 +356,8 @@ public final class MetadataService implements RpcService, RaftListener, AutoClos
     private LocateReply locate() {
         RaftNode node = raft;
         LocateReply.Builder reply = LocateReply.newBuilder().setLeading(leading);
-        if (node != null) {
-            reply.setClusterId(node.image().clusterId());
-        }
+        String known = node == null ? "" : node.image().clusterId();
+        reply.setClusterId(known.isEmpty() ? clusterId : known);
         return leading ? reply.build() : reply.setNotLeader(hint()).build();
     }
 

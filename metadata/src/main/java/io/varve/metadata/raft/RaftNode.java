@@ -3,6 +3,7 @@ package io.varve.metadata.raft;
 import com.google.protobuf.InvalidProtocolBufferException;
 import io.varve.base.FaultHandler;
 import io.varve.base.StartupException;
+import io.varve.metadata.core.CommandHistory;
 import io.varve.metadata.core.MetadataImage;
 import io.varve.protocol.meta.CommandReply;
 import io.varve.protocol.meta.MetadataCommand;
@@ -116,6 +117,11 @@ public final class RaftNode implements AutoCloseable {
     /** The newest state that this node has applied. */
     public MetadataImage image() {
         return machine.image();
+    }
+
+    /** The answers given to clients, as far as this node has applied. */
+    public CommandHistory history() {
+        return machine.history();
     }
 
     /** Whether this node leads and is ready to. */

@@ -85,6 +85,11 @@ final class RaftStateMachine extends BaseStateMachine {
         return image;
     }
 
+    /** The answers given to clients. */
+    CommandHistory history() {
+        return machine.history();
+    }
+
     /** The index of the newest snapshot, -1 if there is none. */
     long snapshotIndex() {
         return lastSnapshot.getIndex();

@@ -6,12 +6,19 @@ import io.varve.base.FaultHandler;
 import io.varve.base.InvariantViolation;
 import io.varve.base.Randomness;
 import io.varve.base.StartupException;
+import io.varve.metadata.client.MetadataClientOptions;
+import io.varve.metadata.client.MetadataMember;
+import io.varve.metadata.client.RemoteMetadataClient;
 import io.varve.metadata.core.MetadataImage;
 import io.varve.metadata.net.MetadataService;
 import io.varve.metadata.raft.RaftListener;
 import io.varve.metadata.raft.RaftNode;
+import io.varve.metadata.raft.RaftPeerAddress;
+import io.varve.protocol.config.NodeAddress;
 import io.varve.protocol.meta.MetadataRecord;
 import io.varve.protocol.rpc.RpcBounds;
+import io.varve.protocol.rpc.RpcClient;
+import io.varve.protocol.rpc.RpcClientOptions;
 import io.varve.protocol.rpc.RpcIdentity;
 import io.varve.protocol.rpc.RpcLoops;
 import io.varve.protocol.rpc.RpcRole;
@@ -19,7 +26,9 @@ import io.varve.protocol.rpc.RpcServer;
 import io.varve.protocol.rpc.RpcServerOptions;
 import io.varve.protocol.runtime.DirectoryLock;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -42,7 +51,9 @@ public final class MetadataNode implements AutoCloseable {
     private final MetadataService service;
     private final CompletableFuture<String> formed = new CompletableFuture<>();
     private RpcServer server;
-    private RaftNode raft;
+    private volatile RaftNode raft;
+    private volatile boolean closed;
+    private Thread formation;
 
     private MetadataNode(
             MetadataConfig config, Clock clock, Randomness randomness, FaultHandler faults, MeterRegistry metrics) {
@@ -60,7 +71,8 @@ public final class MetadataNode implements AutoCloseable {
     }
 
     /**
-     * Starts a node. It serves when a quorum of its peers is there; see {@link #awaitFormed}.
+     * Starts a node. It serves when a quorum of its peers is there; see {@link #awaitFormed}. One with an empty directory asks the others first
+     * whether the cluster is new, and if it isn't comes back into it as a new member.
      *
      * @throws StartupException in a line: DIRECTORY_LOCKED, DIRECTORY_FOREIGN, PORT_TAKEN or DISK
      */
@@ -86,7 +98,22 @@ public final class MetadataNode implements AutoCloseable {
                 clock,
                 faults,
                 RpcBounds.DEFAULT.withSilence(SILENT_MS_MAX));
+        service.startsIn(cookie.clusterId());
         server = RpcServer.bind(options, service);
+        boolean isEmpty = !Files.exists(config.raft().directory());
+        if (isEmpty && config.raft().peers().size() > 1) {
+            formation = new Thread(() -> joinOthers(clock, randomness), "metadata-formation");
+            formation.setDaemon(true);
+            formation.start();
+        } else {
+            startRaft();
+        }
+    }
+
+    private synchronized void startRaft() {
+        if (closed) {
+            return;
+        }
         raft = RaftNode.start(config.raft(), new FormationGuard(), faults);
         service.start(raft);
         LOG.info(
@@ -94,6 +121,60 @@ public final class MetadataNode implements AutoCloseable {
                 config.nodeId(),
                 server.port(),
                 config.directory());
+    }
+
+    /** With an empty directory: votes only if the cluster is new, see {@link Formation}. */
+    private void joinOthers(Clock clock, Randomness randomness) {
+        RpcIdentity identity =
+                new RpcIdentity(RpcRole.METADATA, config.nodeId(), randomness.nextLong(), cookie.clusterId());
+        try (RpcClient rpc =
+                new RpcClient(new RpcClientOptions(() -> identity, loops, clock, randomness, RpcBounds.DEFAULT))) {
+            List<RaftPeerAddress> peers = config.raft().peers();
+            Formation.Kind kind = cookie.clusterId().isEmpty()
+                    ? Formation.find(rpc, peers, config.nodeId(), config.readyMs())
+                    : Formation.Kind.RETURNING;
+            if (kind == Formation.Kind.FOUNDER) {
+                startRaft();
+            } else {
+                comeBack(MetadataClientOptions.of(others(), identity, loops, clock, randomness, faults));
+            }
+        } catch (StartupException refused) {
+            formed.completeExceptionally(refused);
+        } catch (ExecutionException | TimeoutException | RuntimeException failed) {
+            formed.completeExceptionally(new StartupException(
+                    StartupException.Reason.NO_QUORUM,
+                    "This node, whose directory is empty, could not come back into the cluster: " + failed.getMessage(),
+                    failed));
+        } catch (InterruptedException closing) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** What this node promised and stored is forgotten, so its membership ends, and begins again when it has caught up. */
+    private void comeBack(MetadataClientOptions options)
+            throws ExecutionException, TimeoutException, InterruptedException {
+        RaftPeerAddress self = config.raft().self();
+        RemoteMetadataClient client = RemoteMetadataClient.connect(options, config.readyMs());
+        try {
+            boolean wasMember = client.status().get(config.readyMs(), TimeUnit.MILLISECONDS).members().stream()
+                    .anyMatch(member -> member.id() == config.nodeId());
+            if (wasMember) {
+                client.removeNode(config.nodeId()).get(config.readyMs(), TimeUnit.MILLISECONDS);
+            }
+            startRaft();
+            if (wasMember) {
+                client.addNode(new MetadataMember(self.nodeId(), self.host(), self.raftPort(), self.clientPort()))
+                        .get(config.readyMs(), TimeUnit.MILLISECONDS);
+            }
+        } finally {
+            client.close();
+        }
+    }
+
+    private List<NodeAddress> others() {
+        return config.servers().stream()
+                .filter(server -> server.id() != config.nodeId())
+                .toList();
     }
 
     /**
@@ -105,7 +186,14 @@ public final class MetadataNode implements AutoCloseable {
     public String awaitFormed() {
         try {
             return formed.get(config.readyMs(), TimeUnit.MILLISECONDS);
-        } catch (TimeoutException | ExecutionException late) {
+        } catch (ExecutionException refused) {
+            throw refused.getCause() instanceof StartupException known
+                    ? known
+                    : new StartupException(
+                            StartupException.Reason.NO_QUORUM,
+                            String.valueOf(refused.getCause().getMessage()),
+                            refused);
+        } catch (TimeoutException late) {
             throw new StartupException(
                     StartupException.Reason.NO_QUORUM,
                     "No quorum of the metadata nodes " + config.servers() + " in " + config.readyMs() + " ms");
@@ -122,25 +210,34 @@ public final class MetadataNode implements AutoCloseable {
 
     /** Whether it leads. */
     public boolean isLeading() {
-        return raft.isLeading();
+        RaftNode node = raft;
+        return node != null && node.isLeading();
     }
 
-    /** Its part in the log, for those who measure and test. */
-    public RaftNode raft() {
-        return raft;
+    /** Its part in the log, for those who measure and test; empty until it takes part. */
+    public Optional<RaftNode> raft() {
+        return Optional.ofNullable(raft);
     }
 
     @Override
     public void close() {
+        if (formation != null) {
+            formation.interrupt();
+        }
         service.close();
         if (server != null) {
             server.close();
         }
+        closeRaft();
+        loops.close();
+        lock.close();
+    }
+
+    private synchronized void closeRaft() {
+        closed = true;
         if (raft != null) {
             raft.close();
         }
-        loops.close();
-        lock.close();
     }
 
     /** Hands everything on to the service, and sees to it that the log is the log of the cluster that the directory belongs to. */

@@ -71,6 +71,11 @@ final class NodeCookie {
                 "The data directory " + directory + " is not this node's: " + why);
     }
 
+    /** The cluster's id as this directory knows it; empty before it learned of it. */
+    synchronized String clusterId() {
+        return clusterId;
+    }
+
     /**
      * The log says which cluster this is.
      *

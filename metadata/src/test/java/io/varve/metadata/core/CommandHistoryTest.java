@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.varve.metadata.api.MetadataException.Reason;
 import io.varve.protocol.meta.AllocateProducerIdsCommand;
 import io.varve.protocol.meta.MetadataCommand;
+import io.varve.protocol.meta.PlanCommand;
 import org.junit.jupiter.api.Test;
 
 class CommandHistoryTest {
@@ -41,6 +42,17 @@ class CommandHistoryTest {
         cluster.done(ids(5, 2, 2));
         assertThat(cluster.apply(ids(5, 1, 1)).getRejection().getReason()).isEqualTo(Reason.UNKNOWN_OUTCOME.name());
         assertThat(cluster.image().counters().nextProducerId()).isEqualTo(2_000);
+    }
+
+    @Test
+    void aClientThatAsksNoMoreIsForgotten() {
+        cluster.done(ids(5, 1, 1));
+        cluster.nowMs += 1_000;
+        cluster.done(ids(6, 1, 1));
+        var steps = cluster.machine.history().forgettable(cluster.nowMs, 10);
+        cluster.done(
+                MetadataCommand.newBuilder().setPlan(PlanCommand.newBuilder().addAllSteps(steps)));
+        assertThat(cluster.machine.history().clients()).containsOnlyKeys(6L);
     }
 
     @Test

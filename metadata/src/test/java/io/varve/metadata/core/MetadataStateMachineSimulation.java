@@ -85,7 +85,7 @@ class MetadataStateMachineSimulation {
         Run(long seed) {
             random = new SplittableRandom(seed);
             cluster.settings =
-                    new PlannerSettings(500, 1 << 20, 1 << 10, 5_000, 20_000, 3_000, 10_000, 2, 2, 4, 60_000);
+                    new PlannerSettings(500, 1 << 20, 1 << 10, 5_000, 20_000, 3_000, 10_000, 2, 2, 4, 2_000, 60_000);
             int bookies = 3 + random.nextInt(3);
             for (int id = 1; id <= bookies; id++) {
                 registerBookie(id, true);
@@ -466,7 +466,7 @@ class MetadataStateMachineSimulation {
                 boolean isDone = cluster.image().tasks().isEmpty()
                         && cluster.image().taskIndex().deadObjects().isEmpty()
                         && cluster.image().partitionIndex().condemned().isEmpty();
-                if (steps == 0 && isDone && cluster.cursor.equals(Plan.Cursor.START)) {
+                if (steps == 0 && isDone && cluster.cursor.isAtStart()) {
                     return;
                 }
             }

@@ -1,0 +1,177 @@
+package io.varve.metadata.core;
+
+import io.varve.base.BookieId;
+import io.varve.base.PartitionId;
+import io.varve.base.SegmentId;
+import io.varve.base.TopicId;
+import io.varve.metadata.model.ObjectKeys;
+import io.varve.metadata.model.ObjectRef;
+import io.varve.metadata.model.Replica;
+import io.varve.metadata.model.SegmentDescriptor;
+import io.varve.metadata.raft.SnapshotFile;
+import io.varve.protocol.meta.ExpireSessionCommand;
+import io.varve.protocol.meta.MetadataCommand;
+import io.varve.protocol.meta.MetadataRecord;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * What a large cluster costs: memory, snapshots, restart, catch-up of a fresh watcher, planning, creating. Not a part of the normal run:
+ *
+ * <pre>./mvnw -pl metadata -am test -Dtest=ScaleBench -Dvarve.bench=true -DargLine=-Xmx4g</pre>
+ */
+@EnabledIfSystemProperty(named = "varve.bench", matches = "true")
+class ScaleBench {
+
+    private static final int TOPICS = 1_000;
+    private static final int PARTITIONS_PER_TOPIC = 100;
+    private static final int SEGMENTS_PER_PARTITION = 10;
+
+    @TempDir
+    Path directory;
+
+    private static long usedBytes() {
+        for (int i = 0; i < 3; i++) {
+            System.gc();
+        }
+        return Runtime.getRuntime().totalMemory() - Runtime.getRuntime().freeMemory();
+    }
+
+    private static void say(String what, Object value) {
+        System.out.printf("%-58s %s%n", what, value);
+    }
+
+    private static double secondsSince(long startNs) {
+        return (System.nanoTime() - startNs) / 1e9;
+    }
+
+    @Test
+    void oneHundredThousandPartitionsWithAMillionSegments() throws IOException {
+        Cluster cluster = new Cluster();
+        for (int id = 1; id <= 12; id++) {
+            cluster.bookie(id, "rack" + id % 3, 1_000L + id);
+        }
+        for (int id = 1; id <= 6; id++) {
+            cluster.broker(id);
+        }
+        long startNs = System.nanoTime();
+        List<PartitionId> partitions = new ArrayList<>();
+        for (int i = 0; i < TOPICS; i++) {
+            TopicId topic = cluster.topic("topic-" + i, PARTITIONS_PER_TOPIC, 3);
+            for (int p = 0; p < PARTITIONS_PER_TOPIC; p++) {
+                partitions.add(new PartitionId(topic, p));
+            }
+        }
+        double seconds = secondsSince(startNs);
+        say("partitions created, per second, state machine alone", Math.round(partitions.size() / seconds));
+
+        startNs = System.nanoTime();
+        for (PartitionId partition : partitions) {
+            cluster.rolled(partition, 0);
+        }
+        say("first rolls (allocate and roll), per second", Math.round(partitions.size() / secondsSince(startNs)));
+        cluster.records.clear();
+
+        long before = usedBytes();
+        MetadataImage image = withSegments(cluster.image(), partitions);
+        long after = usedBytes();
+        say("segments", image.segmentCount());
+        say("memory of the sealed and offloaded segments, MiB", (after - before) >> 20);
+
+        startNs = System.nanoTime();
+        Path file = directory.resolve("snapshot");
+        SnapshotFile.write(file, new SnapshotFile.State(image, CommandHistory.EMPTY), () -> false);
+        say("snapshot written in s", secondsSince(startNs));
+        say("snapshot MiB", Files.size(file) >> 20);
+
+        startNs = System.nanoTime();
+        MetadataImage read = SnapshotFile.read(file).image();
+        say("snapshot read in s (a restart, or a fresh watcher's state)", secondsSince(startNs));
+        if (!read.equals(image)) {
+            throw new AssertionError("the snapshot differs");
+        }
+
+        Plan.Cursor cursor = Plan.Cursor.START;
+        startNs = System.nanoTime();
+        int looks = 0;
+        do {
+            cursor = Planner.plan(image, cluster.nowMs, PlannerSettings.DEFAULT, cursor)
+                    .next();
+            looks++;
+        } while (!cursor.isAtStart());
+        say("looks of the planners for one round", looks);
+        say("ms a look", 1e3 * secondsSince(startNs) / looks);
+
+        startNs = System.nanoTime();
+        MetadataStateMachine machine = new MetadataStateMachine(image, CommandHistory.EMPTY);
+        var applied = machine.apply(
+                image.version() + 1,
+                MetadataCommand.newBuilder()
+                        .setNowMs(cluster.nowMs)
+                        .setExpireSession(
+                                ExpireSessionCommand.newBuilder().setBroker(1).setSessionId(101))
+                        .build());
+        say("a broker's " + (applied.records().size() - 1) + " partitions given away in s", secondsSince(startNs));
+
+        startNs = System.nanoTime();
+        int found = image.segmentsOn(new BookieId(1)).size();
+        say("segmentsOn walked to " + found + " segments in s", secondsSince(startNs));
+    }
+
+    private static MetadataImage withSegments(MetadataImage start, List<PartitionId> partitions) {
+        MetadataImage image = start;
+        long next = image.counters().nextSegment();
+        for (PartitionId partition : partitions) {
+            SegmentDescriptor open =
+                    image.partition(partition).orElseThrow().chain().open().orElseThrow();
+            List<MetadataRecord> records = new ArrayList<>();
+            records.add(record(offloaded(open, 1_000, image.clusterId())));
+            for (int i = 1; i < SEGMENTS_PER_PARTITION; i++) {
+                SegmentDescriptor segment = new SegmentDescriptor(
+                        new SegmentId(next++),
+                        partition,
+                        0,
+                        SegmentDescriptor.State.OPEN,
+                        i * 1_000L,
+                        SegmentDescriptor.UNSEALED,
+                        2,
+                        open.replicas(),
+                        List.of(),
+                        -1,
+                        -1,
+                        Cluster.START_MS,
+                        -1,
+                        Optional.empty());
+                records.add(record(segment));
+                if (i < SEGMENTS_PER_PARTITION - 1) {
+                    records.add(record(offloaded(segment, (i + 1) * 1_000L, image.clusterId())));
+                }
+            }
+            image = image.replay(image.version() + 1, records);
+        }
+        return image;
+    }
+
+    private static SegmentDescriptor offloaded(SegmentDescriptor open, long endOffset, String clusterId) {
+        SegmentDescriptor sealed = Segments.sealed(
+                open, endOffset, List.<Replica>of(), List.of(), 1 << 20, Cluster.START_MS, Cluster.START_MS);
+        String key = ObjectKeys.segment(
+                clusterId, open.partition(), open.startOffset(), open.id().value());
+        return Segments.offloaded(
+                sealed,
+                new ObjectRef(key, open.id().value(), 1 << 20, 7, open.startOffset(), endOffset, Cluster.START_MS));
+    }
+
+    private static MetadataRecord record(SegmentDescriptor segment) {
+        return MetadataRecord.newBuilder()
+                .setSegment(ProtoModel.toProto(segment))
+                .build();
+    }
+}
