@@ -53,7 +53,8 @@ final class BucketScrubCommand implements Callable<Integer> {
                         progress::to);
             }
             print(report);
-            if (delete && !(report.orphans().isEmpty() && report.staleUploads().isEmpty())) {
+            if (delete
+                    && !(report.orphans().isEmpty() && report.staleUploadKeys().isEmpty())) {
                 Map<String, String> left = scrubber.clean(report);
                 left.forEach((key, why) -> System.out.println("not deleted: " + key + ": " + why));
                 return left.isEmpty() && report.wrong().isEmpty() ? 0 : 1;
@@ -68,7 +69,7 @@ final class BucketScrubCommand implements Callable<Integer> {
         counts.print(System.out);
         report.orphans()
                 .forEach((key, bytes) -> System.out.println("orphan: " + key + " (" + Units.bytes(bytes) + ")"));
-        report.staleUploads().forEach(upload -> System.out.println("upload never completed: " + upload.key()));
+        report.staleUploadKeys().forEach(key -> System.out.println("upload never completed: " + key));
         report.wrong().forEach((key, what) -> System.out.println("WRONG: " + key + " " + what));
     }
 }

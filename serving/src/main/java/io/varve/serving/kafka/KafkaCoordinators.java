@@ -10,6 +10,8 @@ import io.varve.serving.coordinator.TransactionCoordinators.Verification;
 import io.varve.serving.kafka.group.GroupHost;
 import io.varve.serving.kafka.group.KafkaGroups;
 import io.varve.serving.kafka.metadata.MetadataFeed;
+import io.varve.serving.kafka.runtime.CoordinatorFinder;
+import io.varve.serving.kafka.runtime.CoordinatorOptions;
 import io.varve.serving.kafka.txn.BrokerClient;
 import io.varve.serving.kafka.txn.TxnCoordinator;
 import io.varve.serving.log.PartitionLogs;

@@ -260,8 +260,8 @@ final class KafkaConnection extends ChannelInboundHandlerAdapter implements Fram
     /** The answer's frame; empty, after a line in the log, if it has something that its version can't say. */
     private Optional<ByteBuf> frameOf(ClientRequest request, AbstractResponse response) {
         try {
-            return Optional.of(ResponseWriter.write(
-                    channel.alloc(), request.parsed().header(), response, request.version()));
+            return Optional.of(
+                    ResponseWriter.write(channel.alloc(), request.parsed().header(), response, request.version()));
         } catch (RuntimeException e) {
             server.log()
                     .error(

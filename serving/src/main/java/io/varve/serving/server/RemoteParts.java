@@ -1,7 +1,6 @@
 package io.varve.serving.server;
 
 import io.micrometer.core.instrument.MeterRegistry;
-import io.netty.channel.socket.SocketChannel;
 import io.varve.base.Clock;
 import io.varve.base.FaultHandler;
 import io.varve.base.Randomness;
@@ -16,8 +15,8 @@ import io.varve.protocol.rpc.RpcLoops;
 import io.varve.protocol.rpc.RpcRole;
 import io.varve.protocol.runtime.SystemClock;
 import io.varve.protocol.runtime.SystemRandomness;
-import io.varve.serving.kafka.CoordinatorOptions;
 import io.varve.serving.kafka.KafkaCoordinators;
+import io.varve.serving.kafka.runtime.CoordinatorOptions;
 import io.varve.serving.kafka.txn.TxnCoordinator;
 import io.varve.tiering.api.RemoteSegments;
 import io.varve.tiering.client.Tiering;
@@ -64,7 +63,6 @@ final class RemoteParts implements ServingNode.Disconnect {
         }
         this.remote = tiering.newReader();
         CoordinatorOptions coordinators = config.coordinators();
-        Class<? extends SocketChannel> channelType = loops.channelType().asSubclass(SocketChannel.class);
         this.parts = new ServingParts(
                 incarnation,
                 metadata,
@@ -74,7 +72,7 @@ final class RemoteParts implements ServingNode.Disconnect {
                         coordinators,
                         metadata,
                         logs,
-                        TxnCoordinator.brokerClient(metadata, loops.group(), channelType),
+                        TxnCoordinator.brokerClient(metadata, loops.group(), loops.channelType()),
                         clock,
                         faults),
                 clock,

@@ -4,7 +4,7 @@ import io.varve.protocol.config.Config;
 import io.varve.protocol.config.ConfigKey;
 import io.varve.protocol.config.ConfigSchema;
 import io.varve.protocol.config.NodeAddress;
-import io.varve.serving.kafka.CoordinatorOptions;
+import io.varve.serving.kafka.runtime.CoordinatorOptions;
 import io.varve.serving.net.KafkaServerOptions;
 import io.varve.serving.partition.PartitionOptions;
 import io.varve.serving.request.BrokerConfigs;

@@ -4,6 +4,7 @@ import io.varve.base.Clock;
 import io.varve.base.PartitionId;
 import io.varve.metadata.model.Topic;
 import io.varve.serving.coordinator.InternalTopics;
+import io.varve.serving.kafka.runtime.CoordinatorOptions;
 import io.varve.serving.kafka.txn.BrokerClient;
 import io.varve.serving.log.InMemoryPartitionLog;
 import io.varve.serving.log.InMemoryPartitionLogs;

@@ -64,8 +64,7 @@ final class Bodies {
             of.partitionData()
                     .add(new ProduceRequestData.PartitionProduceData()
                             .setIndex(0)
-                            .setRecords(MemoryRecords.withRecords(
-                                    Compression.NONE, new SimpleRecord(new byte[] {1}))));
+                            .setRecords(MemoryRecords.withRecords(Compression.NONE, new SimpleRecord(new byte[] {1}))));
             data.topicData().add(of);
         }
         return data;
@@ -99,8 +98,7 @@ final class Bodies {
     private static ApiMessage listOffsets() {
         ListOffsetsRequestData data = new ListOffsetsRequestData().setReplicaId(-1);
         for (String topic : TOPICS) {
-            ListOffsetsRequestData.ListOffsetsTopic of =
-                    new ListOffsetsRequestData.ListOffsetsTopic().setName(topic);
+            ListOffsetsRequestData.ListOffsetsTopic of = new ListOffsetsRequestData.ListOffsetsTopic().setName(topic);
             for (long time : new long[] {-1, -2, 0}) {
                 of.partitions()
                         .add(new ListOffsetsRequestData.ListOffsetsPartition()
@@ -262,8 +260,7 @@ final class Bodies {
     }
 
     private static ApiMessage describeTopicPartitions() {
-        DescribeTopicPartitionsRequestData data =
-                new DescribeTopicPartitionsRequestData().setResponsePartitionLimit(1);
+        DescribeTopicPartitionsRequestData data = new DescribeTopicPartitionsRequestData().setResponsePartitionLimit(1);
         for (String topic : TOPICS) {
             data.topics().add(new DescribeTopicPartitionsRequestData.TopicRequest().setName(topic));
         }

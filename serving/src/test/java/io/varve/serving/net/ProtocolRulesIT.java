@@ -265,10 +265,7 @@ final class ProtocolRulesIT {
         broker.logs.lose(partition);
         broker.logs.takeOver(partition, 7);
         long start = System.nanoTime();
-        assertThat(produce(
-                                (short) 9,
-                                "t",
-                                Map.of(0, MemoryRecords.withRecords(Compression.NONE, record("v"))))
+        assertThat(produce((short) 9, "t", Map.of(0, MemoryRecords.withRecords(Compression.NONE, record("v"))))
                         .get(0)
                         .errorCode())
                 .isEqualTo(Errors.NOT_LEADER_OR_FOLLOWER.code());
@@ -280,11 +277,14 @@ final class ProtocolRulesIT {
     @Test
     void aConnectionOverTheLimitMayAskForTheVersionsAndNothingElse() throws IOException {
         try (TestBroker small = new TestBroker(
-                        new InMemoryMetadata(SystemClock.INSTANCE, 1).withBookies(3), 1, TestBroker.options(1, 1 << 20));
+                        new InMemoryMetadata(SystemClock.INSTANCE, 1).withBookies(3),
+                        1,
+                        TestBroker.options(1, 1 << 20));
                 RawClient first = new RawClient(small.port());
                 RawClient second = new RawClient(small.port())) {
             ApiVersionsRequest versions = new ApiVersionsRequest.Builder().build((short) 0);
-            assertThat(first.<ApiVersionsResponse>call(versions).data().errorCode()).isZero();
+            assertThat(first.<ApiVersionsResponse>call(versions).data().errorCode())
+                    .isZero();
             assertThat(second.<ApiVersionsResponse>call(versions).data().errorCode())
                     .isZero();
             second.send(new MetadataRequest(new MetadataRequestData().setTopics(null), (short) 9));

@@ -2,12 +2,12 @@ package io.varve.serving.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.nio.NioIoHandler;
 import io.netty.channel.socket.nio.NioSocketChannel;
 import io.netty.util.concurrent.DefaultThreadFactory;
-import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.varve.bookie.client.InMemoryBookies;
 import io.varve.metadata.api.MetadataClient;
 import io.varve.metadata.testing.InMemoryMetadata;

@@ -59,6 +59,11 @@ public final class Scrubber {
             TreeMap<String, String> wrong,
             List<ObjectStore.Upload> staleUploads) {
 
+        /** The keys of the uploads that were begun long ago and never completed. */
+        public List<String> staleUploadKeys() {
+            return staleUploads.stream().map(ObjectStore.Upload::key).toList();
+        }
+
         /** Bytes that deleting the orphans would give back. */
         public long orphanBytes() {
             return orphans.values().stream().mapToLong(Long::longValue).sum();

@@ -2,7 +2,7 @@ package io.varve.serving.kafka.group;
 
 import io.varve.metadata.api.MetadataClient;
 import io.varve.serving.coordinator.GroupCoordinators;
-import io.varve.serving.kafka.Answers;
+import io.varve.serving.kafka.runtime.Answers;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;

@@ -2,7 +2,7 @@ package io.varve.serving.kafka.group;
 
 import io.varve.metadata.api.MetadataView;
 import io.varve.metadata.model.Topic;
-import io.varve.serving.kafka.Answers;
+import io.varve.serving.kafka.runtime.Answers;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;

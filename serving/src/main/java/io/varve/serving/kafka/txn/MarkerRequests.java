@@ -1,7 +1,7 @@
 package io.varve.serving.kafka.txn;
 
 import io.varve.serving.core.txn.TxnPartition;
-import io.varve.serving.kafka.Answers;
+import io.varve.serving.kafka.runtime.Answers;
 import io.varve.serving.log.PartitionLog.Marker;
 import java.util.ArrayList;
 import java.util.List;

@@ -7,7 +7,7 @@ import io.varve.metadata.model.PartitionState;
 import io.varve.serving.core.txn.Txn;
 import io.varve.serving.core.txn.TxnPartition;
 import io.varve.serving.core.txn.TxnStatus;
-import io.varve.serving.kafka.Answers;
+import io.varve.serving.kafka.runtime.Answers;
 import io.varve.serving.log.PartitionLog.Marker;
 import java.util.ArrayList;
 import java.util.List;

@@ -5,7 +5,7 @@ import io.varve.metadata.api.MetadataView;
 import io.varve.metadata.model.Topic;
 import io.varve.serving.coordinator.InternalTopics;
 import io.varve.serving.core.txn.TxnPartition;
-import io.varve.serving.kafka.Answers;
+import io.varve.serving.kafka.runtime.Answers;
 import io.varve.serving.kafka.runtime.LogErrors;
 import io.varve.serving.log.PartitionLog.Marker;
 import io.varve.serving.log.PartitionLogs;

@@ -10,7 +10,6 @@ import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.SimpleChannelInboundHandler;
-import io.netty.channel.socket.SocketChannel;
 import io.netty.handler.codec.LengthFieldBasedFrameDecoder;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
@@ -39,7 +38,7 @@ final class NettyBrokerClient implements BrokerClient {
     private static final String CLIENT_ID = "varve-broker";
 
     private final EventLoopGroup loops;
-    private final Class<? extends SocketChannel> channelType;
+    private final Class<? extends Channel> channelType;
     private final IntFunction<Optional<InetSocketAddress>> addresses;
     private final int timeoutMs;
     private final Map<Integer, Connection> connections = new ConcurrentHashMap<>();
@@ -52,7 +51,7 @@ final class NettyBrokerClient implements BrokerClient {
      */
     NettyBrokerClient(
             EventLoopGroup loops,
-            Class<? extends SocketChannel> channelType,
+            Class<? extends Channel> channelType,
             IntFunction<Optional<InetSocketAddress>> addresses,
             int timeoutMs) {
         this.loops = loops;
@@ -82,9 +81,9 @@ final class NettyBrokerClient implements BrokerClient {
                 .channel(channelType)
                 .option(ChannelOption.TCP_NODELAY, true)
                 .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, timeoutMs)
-                .handler(new ChannelInitializer<SocketChannel>() {
+                .handler(new ChannelInitializer<Channel>() {
                     @Override
-                    protected void initChannel(SocketChannel channel) {
+                    protected void initChannel(Channel channel) {
                         channel.pipeline()
                                 .addLast(new LengthFieldBasedFrameDecoder(
                                         FRAME_BYTES_MAX, 0, LENGTH_BYTES, 0, LENGTH_BYTES))

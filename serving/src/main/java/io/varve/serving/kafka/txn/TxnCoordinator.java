@@ -1,14 +1,14 @@
 package io.varve.serving.kafka.txn;
 
+import io.netty.channel.Channel;
 import io.netty.channel.EventLoopGroup;
-import io.netty.channel.socket.SocketChannel;
 import io.varve.base.Clock;
 import io.varve.metadata.api.MetadataClient;
 import io.varve.metadata.model.BrokerInfo;
 import io.varve.serving.coordinator.TransactionCoordinators;
-import io.varve.serving.kafka.CoordinatorFinder;
-import io.varve.serving.kafka.CoordinatorOptions;
 import io.varve.serving.kafka.metadata.MetadataFeed;
+import io.varve.serving.kafka.runtime.CoordinatorFinder;
+import io.varve.serving.kafka.runtime.CoordinatorOptions;
 import io.varve.serving.log.PartitionLogs;
 import java.net.InetSocketAddress;
 import java.util.List;
@@ -86,7 +86,7 @@ public final class TxnCoordinator implements AutoCloseable {
      * @param loops not closed with it
      */
     public static BrokerClient brokerClient(
-            MetadataClient metadata, EventLoopGroup loops, Class<? extends SocketChannel> channelType) {
+            MetadataClient metadata, EventLoopGroup loops, Class<? extends Channel> channelType) {
         IntFunction<Optional<InetSocketAddress>> addresses = broker -> metadata.view().brokers().stream()
                 .filter(b -> b.id() == broker && b.state() != BrokerInfo.State.GONE)
                 .flatMap(b -> b.endpoints().stream())

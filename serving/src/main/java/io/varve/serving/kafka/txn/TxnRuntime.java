@@ -1,6 +1,6 @@
 package io.varve.serving.kafka.txn;
 
-import io.varve.serving.kafka.CoordinatorOptions;
+import io.varve.serving.kafka.runtime.CoordinatorOptions;
 import io.varve.serving.kafka.runtime.LogLoader;
 import io.varve.serving.kafka.runtime.LogWriter;
 import java.time.Duration;

@@ -4,7 +4,7 @@ import io.varve.metadata.model.PartitionState;
 import io.varve.serving.coordinator.InternalTopics;
 import io.varve.serving.coordinator.TransactionCoordinators.Verification;
 import io.varve.serving.core.txn.Txn;
-import io.varve.serving.kafka.CoordinatorFinder;
+import io.varve.serving.kafka.runtime.CoordinatorFinder;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;

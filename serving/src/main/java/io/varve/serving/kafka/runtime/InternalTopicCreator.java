@@ -1,4 +1,4 @@
-package io.varve.serving.kafka;
+package io.varve.serving.kafka.runtime;
 
 import io.varve.metadata.api.MetadataClient;
 import io.varve.metadata.api.MetadataException;

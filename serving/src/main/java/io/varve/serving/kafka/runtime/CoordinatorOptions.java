@@ -1,4 +1,4 @@
-package io.varve.serving.kafka;
+package io.varve.serving.kafka.runtime;
 
 import java.util.Map;
 
