@@ -51,7 +51,8 @@ public final class DescribeQuorumHandler {
                     .setLogEndOffset(server.id() == leader ? view.version() : -1));
             if (request.version() >= NODES_VERSION) {
                 ListenerCollection listeners = new ListenerCollection();
-                listeners.add(new Listener().setName(LISTENER).setHost(server.host()).setPort(server.port()));
+                listeners.add(
+                        new Listener().setName(LISTENER).setHost(server.host()).setPort(server.port()));
                 data.nodes().add(new Node().setNodeId(server.id()).setListeners(listeners));
             }
         }

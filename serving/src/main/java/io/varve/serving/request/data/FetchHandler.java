@@ -136,8 +136,7 @@ public final class FetchHandler {
     }
 
     /** Finds the logs; waits a little for those that this broker is just taking over. */
-    private CompletableFuture<List<FetchPart>> open(
-            short version, Plan.Serve<Key> serve, int waitMs) {
+    private CompletableFuture<List<FetchPart>> open(short version, Plan.Serve<Key> serve, int waitMs) {
         List<FetchPart> parts = new ArrayList<>(serve.wanted().size());
         List<CompletableFuture<?>> arriving = new ArrayList<>();
         serve.wanted().forEach((key, wanted) -> {
