@@ -141,6 +141,7 @@ public final class BookieNode implements AutoCloseable {
                 loops,
                 parts.clock(),
                 parts.randomness(),
+                parts.faults(),
                 RpcBounds.DEFAULT.withSilence(config.get(BookieConfig.SILENCE_MS)));
 
         MetadataClient metadata = parts.openMetadata(config, rpc);

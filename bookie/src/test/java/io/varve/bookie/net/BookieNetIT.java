@@ -64,6 +64,7 @@ class BookieNetIT {
             loops,
             SystemClock.INSTANCE,
             SystemRandomness.INSTANCE,
+            faults,
             RpcBounds.DEFAULT);
     private final RemoteBookieClient client = new RemoteBookieClient(BookieClientOptions.of(rpc));
     private final Heard heard = new Heard();

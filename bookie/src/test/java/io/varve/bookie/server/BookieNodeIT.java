@@ -109,7 +109,7 @@ class BookieNodeIT {
                         faults),
                 20_000);
         client = new RemoteBookieClient(BookieClientOptions.of(new RpcClientOptions(
-                () -> self, loops, SystemClock.INSTANCE, SystemRandomness.INSTANCE, RpcBounds.DEFAULT)));
+                () -> self, loops, SystemClock.INSTANCE, SystemRandomness.INSTANCE, faults, RpcBounds.DEFAULT)));
     }
 
     @AfterEach

@@ -94,7 +94,12 @@ public final class RemoteMetadataClient extends CommandingClient {
         this.confirmedUntilNs = options.clock().nanoTime();
         this.thread = new ClientThread(options.faults());
         this.rpc = new RpcClient(new RpcClientOptions(
-                this::identity, options.loops(), options.clock(), options.randomness(), options.bounds()));
+                this::identity,
+                options.loops(),
+                options.clock(),
+                options.randomness(),
+                options.faults(),
+                options.bounds()));
         this.link = new LeaderLink(options.servers(), rpc, thread, new LeaderListener());
     }
 

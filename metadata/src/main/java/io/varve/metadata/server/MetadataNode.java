@@ -127,8 +127,8 @@ public final class MetadataNode implements AutoCloseable {
     private void joinOthers(Clock clock, Randomness randomness) {
         RpcIdentity identity =
                 new RpcIdentity(RpcRole.METADATA, config.nodeId(), randomness.nextLong(), cookie.clusterId());
-        try (RpcClient rpc =
-                new RpcClient(new RpcClientOptions(() -> identity, loops, clock, randomness, RpcBounds.DEFAULT))) {
+        try (RpcClient rpc = new RpcClient(
+                new RpcClientOptions(() -> identity, loops, clock, randomness, faults, RpcBounds.DEFAULT))) {
             List<RaftPeerAddress> peers = config.raft().peers();
             Formation.Kind kind = cookie.clusterId().isEmpty()
                     ? Formation.find(rpc, peers, config.nodeId(), config.readyMs())

@@ -323,7 +323,7 @@ final class ClientConnection implements RpcConnection {
                 lastReason = "";
                 LOG.debug("event=rpc-connected target=\"{}\"", target);
             }
-            listener.onState(this, next, reason);
+            guarded("onState", () -> listener.onState(this, next, reason));
         }
     }
 
@@ -340,7 +340,8 @@ final class ClientConnection implements RpcConnection {
             settle(call, call.sent ? RpcStatus.NO_ANSWER : lastFailure, reason);
         }
         for (ClientStream stream : failedStreams) {
-            stream.onEnd(stream.sent ? RpcStatus.NO_ANSWER : lastFailure, reason);
+            RpcStatus status = stream.sent ? RpcStatus.NO_ANSWER : lastFailure;
+            guarded("onEnd", () -> stream.onEnd(status, reason));
         }
     }
 
@@ -392,25 +393,45 @@ final class ClientConnection implements RpcConnection {
     void onStreamMessage(long correlation, ByteBuf body) {
         ClientStream stream = streams.get(correlation);
         if (stream != null) {
-            stream.onMessage(body);
+            guarded("onMessage", () -> stream.onMessage(body));
         }
     }
 
     void onStreamEnd(long correlation, int code, String message) {
         ClientStream stream = streams.remove(correlation);
         if (stream != null) {
-            stream.onEnd(RpcStatus.ofCode(code), message);
+            guarded("onEnd", () -> stream.onEnd(RpcStatus.ofCode(code), message));
         }
     }
 
     /** The peer is about to stop: what is under way may finish, and its end of the connection follows. */
     void onClosing(String reason) {
         LOG.info("event=rpc-peer-closing target=\"{}\" reason=\"{}\"", target, reason);
-        listener.onPeerClosing(this, reason);
+        guarded("onPeerClosing", () -> listener.onPeerClosing(this, reason));
     }
 
     void onWritable() {
-        new ArrayList<>(streams.values()).forEach(ClientStream::onWritable);
+        new ArrayList<>(streams.values()).forEach(stream -> guarded("onWritable", stream::onWritable));
+    }
+
+    /** Calls what belongs to the user of this connection. What it throws must not take others' calls and streams along unseen. */
+    private void guarded(String where, Runnable call) {
+        try {
+            call.run();
+        } catch (RuntimeException e) {
+            LOG.error("event=handler-failed where={} target=\"{}\"", where, target, e);
+            breakLink("a handler of this process failed");
+        } catch (Error e) {
+            options.faults().onFault("rpc client " + where, e);
+            breakLink("a handler of this process failed");
+        }
+    }
+
+    private void breakLink(String reason) {
+        ClientLink now = link;
+        if (now != null) {
+            now.breakOff(reason);
+        }
     }
 
     private void settle(Call call, RpcStatus status, String message) {

@@ -214,6 +214,25 @@ class RpcIT {
     }
 
     @Test
+    void aHandlerThatBreaksAnInvariantReachesTheFaultHandlerAndNobodyElsesCallIsForgotten() throws Exception {
+        RpcServer server = serve(new EchoService(), RpcBounds.DEFAULT, 0);
+        RpcConnection connection = connect(server.port(), 7, RpcBounds.DEFAULT);
+        CompletableFuture<ByteBuf> bystander = connection.call(NEVER, bytes("x"), 20_000);
+        RpcStream stream = connection.openStream(9, new RpcStreamHandler() {
+            @Override
+            public void onMessage(ByteBuf body) {
+                throw new io.varve.base.InvariantViolation("planted");
+            }
+
+            @Override
+            public void onEnd(RpcStatus status, String message) {}
+        });
+        stream.send(bytes("a"));
+        assertThat(failure(bystander).status()).isEqualTo(RpcStatus.NO_ANSWER);
+        assertThat(fault.getAndSet(null)).hasMessage("planted");
+    }
+
+    @Test
     void aStreamEndsWithItsConnection() throws Exception {
         RpcServer server = serve(new EchoService(), RpcBounds.DEFAULT, 0);
         RpcConnection connection = connect(server.port(), 7, RpcBounds.DEFAULT);
@@ -297,8 +316,13 @@ class RpcIT {
 
     private RpcClient client(String cluster, RpcBounds bounds) {
         RpcIdentity identity = new RpcIdentity(RpcRole.BROKER, 3, 1, cluster);
-        RpcClient client = new RpcClient(
-                new RpcClientOptions(() -> identity, loops, SystemClock.INSTANCE, SystemRandomness.INSTANCE, bounds));
+        RpcClient client = new RpcClient(new RpcClientOptions(
+                () -> identity,
+                loops,
+                SystemClock.INSTANCE,
+                SystemRandomness.INSTANCE,
+                (where, what) -> fault.set(what),
+                bounds));
         opened.add(client);
         return client;
     }

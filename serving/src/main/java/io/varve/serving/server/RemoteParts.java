@@ -52,7 +52,7 @@ final class RemoteParts implements ServingNode.Disconnect {
         }
         String clusterId = metadata.view().clusterId();
         this.bookies = new RemoteBookieClient(BookieClientOptions.of(new RpcClientOptions(
-                () -> identity.inCluster(clusterId), loops, clock, randomness, RpcBounds.DEFAULT)));
+                () -> identity.inCluster(clusterId), loops, clock, randomness, faults, RpcBounds.DEFAULT)));
         try {
             this.tiering = Tiering.open(config.tiering(), clusterId, clock, randomness, registry);
         } catch (RuntimeException e) {

@@ -92,7 +92,16 @@ final class TestBroker implements AutoCloseable {
 
     private static BrokerSettings settings(int id) {
         return new BrokerSettings(
-                id, List.of(new BrokerSettings.MetadataServer(1, "localhost", 1)), 1, 3, true, 8 << 20, 64 << 20, 1_000, 2_000, 30_000);
+                id,
+                List.of(new BrokerSettings.MetadataServer(1, "localhost", 1)),
+                1,
+                3,
+                true,
+                8 << 20,
+                64 << 20,
+                1_000,
+                2_000,
+                30_000);
     }
 
     int port() {
