@@ -66,7 +66,12 @@ public final class LogLoader implements CoordinatorLoader<CoordinatorRecord> {
         private final Tenure tenure;
         private final CompletableFuture<LoadSummary> loaded;
         private final Replay replay;
+        private final long startOffset;
         private final long endOffset;
+
+        /** Collected if the log is so long that it may have to be compacted, else null. */
+        private final NewestByKey newest;
+
         private final long startedMs = clock.wallTimeMs();
         private long position;
         private long retryMs = RETRY_FIRST_MS;
@@ -75,8 +80,11 @@ public final class LogLoader implements CoordinatorLoader<CoordinatorRecord> {
             this.tenure = tenure;
             this.loaded = loaded;
             var offsets = tenure.log().offsets();
-            this.position = offsets.logStart();
+            this.startOffset = offsets.logStart();
+            this.position = startOffset;
             this.endOffset = offsets.end();
+            boolean mayCompact = tenure.mayCompact() && offsets.highWatermark() == endOffset;
+            this.newest = mayCompact && Compaction.mayBeWorthIt(endOffset - startOffset) ? new NewestByKey() : null;
             this.replay = new Replay(tenure, playback, deserializer, offsets.highWatermark());
         }
 
@@ -85,7 +93,7 @@ public final class LogLoader implements CoordinatorLoader<CoordinatorRecord> {
                 return;
             }
             if (position >= endOffset) {
-                finish();
+                replayed();
                 return;
             }
             tenure.log().read(position, READ_BYTES, true, Isolation.LOG_END).whenCompleteAsync(this::onRead, threads);
@@ -98,7 +106,7 @@ public final class LogLoader implements CoordinatorLoader<CoordinatorRecord> {
             }
             try {
                 for (ByteBuf batch : result.batches()) {
-                    position = replay.batch(batch.nioBuffer(), position);
+                    position = replay.batch(batch.nioBuffer(), position, newest);
                 }
                 retryMs = RETRY_FIRST_MS;
             } catch (RuntimeException e) {
@@ -122,8 +130,36 @@ public final class LogLoader implements CoordinatorLoader<CoordinatorRecord> {
             retryMs = Math.min(retryMs * 2, RETRY_LAST_MS);
         }
 
-        private void finish() {
-            replay.finish(endOffset);
+        /** All is replayed. Compacts, if that is worth it and every record's fate is known. */
+        private void replayed() {
+            boolean compacts = newest != null
+                    && !newest.undecided()
+                    && Compaction.isWorthIt(endOffset - startOffset, newest.size());
+            if (!compacts) {
+                tenure.growsUpTo(endOffset + Compaction.growthAllowed(0));
+                finish(endOffset);
+                return;
+            }
+            Compaction.run(tenure.log(), newest).whenCompleteAsync(this::onCompacted, threads);
+        }
+
+        private void onCompacted(Long newEndOffset, Throwable failed) {
+            if (failed != null) {
+                writer.abandonCompaction(tenure, failed.getMessage());
+                return;
+            }
+            LOG.info(
+                    "event=compacted partition={} records={} live={} took_ms={}",
+                    tenure.name(),
+                    endOffset - startOffset,
+                    newest.size(),
+                    clock.wallTimeMs() - startedMs);
+            tenure.growsUpTo(newEndOffset + Compaction.growthAllowed(newest.size()));
+            finish(newEndOffset);
+        }
+
+        private void finish(long loadedEndOffset) {
+            replay.finish(loadedEndOffset);
             LoadSummary summary = new LoadSummary(startedMs, clock.wallTimeMs(), 0, replay.records(), replay.bytes());
             LOG.info(
                     "event=coordinator_loaded partition={} records={} bytes={} took_ms={}",

@@ -51,9 +51,10 @@ final class Replay {
     /**
      * Applies the batches in {@code bytes} but what lies below {@code position}.
      *
+     * @param newest collects them too, unless null
      * @return the offset after them
      */
-    long batch(ByteBuffer bytes, long position) {
+    long batch(ByteBuffer bytes, long position, NewestByKey newest) {
         long next = position;
         for (MutableRecordBatch batch : MemoryRecords.readableRecords(bytes).batches()) {
             if (batch.lastOffset() < position) {
@@ -64,6 +65,9 @@ final class Replay {
             } else {
                 data(batch, position);
             }
+            if (newest != null) {
+                newest.add(batch);
+            }
             this.bytes += batch.sizeInBytes();
             next = batch.nextOffset();
             if (next >= highWatermark) {
@@ -73,7 +77,10 @@ final class Replay {
         return next;
     }
 
-    /** All up to {@code endOffset} was applied. */
+    /**
+     * All up to {@code endOffset} was applied, or was written since as a copy of what was. The high watermark that is heard of next says
+     * how much of it is committed.
+     */
     void finish(long endOffset) {
         onWritten(endOffset);
         tenure.onWritten(endOffset);

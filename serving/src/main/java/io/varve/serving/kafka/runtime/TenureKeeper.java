@@ -43,7 +43,7 @@ public final class TenureKeeper implements PartitionLogs.OwnershipListener {
     @Override
     public synchronized void onServing(PartitionLog log) {
         if (log.id().topic().equals(topic)) {
-            begin(log);
+            begin(log, true);
         }
     }
 
@@ -71,31 +71,46 @@ public final class TenureKeeper implements PartitionLogs.OwnershipListener {
         return next != null ? next : current.get(partition);
     }
 
-    /** Ends {@code tenure} because what it wrote may be lost, and begins the next one once the fate of all its writes is known. */
+    /** Ends {@code tenure} because what it wrote may be lost. */
     void abandon(Tenure tenure, LogError cause) {
+        replace(tenure, "a write failed with " + cause, true);
+    }
+
+    /** Ends {@code tenure} because its compaction failed. The next one serves the log as it is, and is compacted when it has grown further. */
+    void abandonCompaction(Tenure tenure, String cause) {
+        replace(tenure, "its compaction failed: " + cause, false);
+    }
+
+    /** Ends {@code tenure} because its log has grown long: the next one compacts it as it loads. */
+    void compact(Tenure tenure) {
+        replace(tenure, "the log is to be compacted", true);
+    }
+
+    /** The next tenure begins once the fate of all writes of this one is known. */
+    private void replace(Tenure tenure, String why, boolean mayCompact) {
         synchronized (this) {
             if (tenure.retired()) {
                 return;
             }
-            end(tenure, "a write failed with " + cause);
+            end(tenure, why);
         }
-        tenure.whenSettled(() -> beginAgain(tenure));
+        tenure.whenSettled(() -> beginAgain(tenure, mayCompact));
     }
 
-    private synchronized void beginAgain(Tenure abandoned) {
+    private synchronized void beginAgain(Tenure abandoned, boolean mayCompact) {
         int partition = abandoned.name().partition();
         if (current.get(partition) == abandoned) {
-            begin(abandoned.log());
+            begin(abandoned.log(), mayCompact);
         }
     }
 
-    private void begin(PartitionLog log) {
+    private void begin(PartitionLog log, boolean mayCompact) {
         int partition = log.id().index();
         Tenure replaced = current.get(partition);
         if (replaced != null && !replaced.retired()) {
             end(replaced, "a later epoch is served");
         }
-        Tenure tenure = new Tenure(log, ++lastTenure, new TopicPartition(topicName, partition));
+        Tenure tenure = new Tenure(log, ++lastTenure, new TopicPartition(topicName, partition), mayCompact);
         current.put(partition, tenure);
         LOG.info("event=coordinator_elected partition={} epoch={} tenure={}", tenure.name(), log.epoch(), lastTenure);
         elected.computeIfAbsent(partition, p -> new ArrayDeque<>()).add(tenure);
