@@ -71,6 +71,11 @@ final class FrameDecoder extends ChannelInboundHandlerAdapter {
         decode(ctx);
     }
 
+    /** Whether a frame has begun and is not whole. */
+    boolean isWithinFrame() {
+        return frame != null;
+    }
+
     /** Goes on with what was read, after memory was refused. */
     void resume(ChannelHandlerContext ctx) {
         if (unread != null) {

@@ -4,6 +4,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.handler.timeout.IdleState;
 import io.netty.handler.timeout.IdleStateEvent;
 import io.varve.base.Invariant;
 import io.varve.serving.core.connection.ReadGate;
@@ -352,7 +353,15 @@ final class KafkaConnection extends ChannelInboundHandlerAdapter implements Fram
 
     @Override
     public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
-        if (event instanceof IdleStateEvent && order.pending() == 0) {
+        if (!(event instanceof IdleStateEvent idle)) {
+            return;
+        }
+        // Half a request holds memory for the whole of it: it must not stay.
+        boolean stalled = idle.state() == IdleState.READER_IDLE && decoder.isWithinFrame() && gate.isOpen();
+        boolean idleForLong = idle.state() == IdleState.ALL_IDLE && order.pending() == 0;
+        if (stalled) {
+            refuse("reason=\"A request stopped half way.\"", null);
+        } else if (idleForLong) {
             channel.close();
         }
     }

@@ -215,10 +215,9 @@ public final class KafkaServer implements AutoCloseable {
             open.incrementAndGet();
             KafkaConnection connection = new KafkaConnection(context, session, withinLimits);
             FrameDecoder decoder = new FrameDecoder(options.frameBytesMax(), connection);
-            if (options.idleMs() > 0) {
-                channel.pipeline().addLast(new IdleStateHandler(0, 0, options.idleMs(), TimeUnit.MILLISECONDS));
-            }
             channel.pipeline()
+                    .addLast(new IdleStateHandler(
+                            options.stallMs(), 0, Math.max(0, options.idleMs()), TimeUnit.MILLISECONDS))
                     .addLast(new FlushConsolidationHandler(FLUSHES_TOGETHER_MAX, true))
                     .addLast(decoder)
                     .addLast(connection);

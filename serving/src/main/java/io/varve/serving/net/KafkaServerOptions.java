@@ -14,6 +14,7 @@ import java.util.List;
  * @param connectionsMax {@code max.connections}
  * @param connectionsPerAddressMax {@code max.connections.per.ip}
  * @param idleMs {@code connections.max.idle.ms}; not positive: never
+ * @param stallMs a connection on which a request stops half way for so long is closed
  * @param backlog {@code socket.listen.backlog.size}
  */
 public record KafkaServerOptions(
@@ -26,6 +27,7 @@ public record KafkaServerOptions(
         int connectionsMax,
         int connectionsPerAddressMax,
         long idleMs,
+        long stallMs,
         int backlog) {
 
     public KafkaServerOptions {

@@ -1,5 +1,6 @@
 package io.varve.serving.net;
 
+import io.micrometer.core.instrument.MeterRegistry;
 import io.varve.serving.coordinator.Coordinators;
 import io.varve.serving.coordinator.GroupCoordinators;
 import io.varve.serving.coordinator.TransactionCoordinators;
@@ -30,13 +31,44 @@ import io.varve.serving.request.topic.TopicCreator;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BiFunction;
 import java.util.function.Function;
+import org.apache.kafka.common.protocol.ApiKeys;
 import org.apache.kafka.common.protocol.ApiMessage;
 import org.apache.kafka.common.protocol.Errors;
-import org.apache.kafka.common.requests.*;
+import org.apache.kafka.common.requests.AbstractResponse;
+import org.apache.kafka.common.requests.AddOffsetsToTxnResponse;
+import org.apache.kafka.common.requests.AddPartitionsToTxnResponse;
+import org.apache.kafka.common.requests.AlterShareGroupOffsetsResponse;
+import org.apache.kafka.common.requests.ConsumerGroupDescribeResponse;
+import org.apache.kafka.common.requests.ConsumerGroupHeartbeatResponse;
+import org.apache.kafka.common.requests.DeleteGroupsResponse;
+import org.apache.kafka.common.requests.DeleteShareGroupOffsetsResponse;
+import org.apache.kafka.common.requests.DescribeGroupsResponse;
+import org.apache.kafka.common.requests.DescribeShareGroupOffsetsResponse;
+import org.apache.kafka.common.requests.DescribeTransactionsResponse;
+import org.apache.kafka.common.requests.EndTxnResponse;
+import org.apache.kafka.common.requests.FindCoordinatorResponse;
+import org.apache.kafka.common.requests.HeartbeatResponse;
+import org.apache.kafka.common.requests.InitProducerIdResponse;
+import org.apache.kafka.common.requests.JoinGroupResponse;
+import org.apache.kafka.common.requests.LeaveGroupResponse;
+import org.apache.kafka.common.requests.ListGroupsResponse;
+import org.apache.kafka.common.requests.ListTransactionsResponse;
+import org.apache.kafka.common.requests.OffsetCommitResponse;
+import org.apache.kafka.common.requests.OffsetDeleteResponse;
+import org.apache.kafka.common.requests.OffsetFetchResponse;
+import org.apache.kafka.common.requests.RequestContext;
+import org.apache.kafka.common.requests.ShareGroupDescribeResponse;
+import org.apache.kafka.common.requests.ShareGroupHeartbeatResponse;
+import org.apache.kafka.common.requests.StreamsGroupDescribeResponse;
+import org.apache.kafka.common.requests.StreamsGroupHeartbeatResponse;
+import org.apache.kafka.common.requests.SyncGroupResponse;
+import org.apache.kafka.common.requests.TxnOffsetCommitResponse;
+import org.apache.kafka.common.requests.WriteTxnMarkersResponse;
 
 /** The one place where an API key becomes a call: a flat switch. */
 public final class RequestDispatcher implements RequestProcessor {
 
+    private final BrokerServices broker;
     private final ApiVersionsHandler apiVersions;
     private final MetadataHandler metadata;
     private final DescribeTopicPartitionsHandler describeTopicPartitions;
@@ -62,6 +94,7 @@ public final class RequestDispatcher implements RequestProcessor {
     /** @param broker surroundings */
     public RequestDispatcher(BrokerServices broker, RecordValidation validation, Coordinators coordinators) {
         TopicCreator creator = new TopicCreator(broker);
+        this.broker = broker;
         this.coordinators = coordinators;
         this.groups = coordinators.groups();
         this.transactions = coordinators.transactions();
@@ -83,6 +116,12 @@ public final class RequestDispatcher implements RequestProcessor {
         this.describeQuorum = new DescribeQuorumHandler(broker);
         this.clientQuotas = new ClientQuotasHandler(broker);
         this.absent = new AbsentHandler(broker);
+    }
+
+    /** Counts what Fetch holds. */
+    public void register(MeterRegistry registry) {
+        registry.gauge("varve.broker.fetch.sessions", fetch, FetchHandler::sessions);
+        registry.gauge("varve.broker.fetch.memory.bytes", fetch, FetchHandler::memoryUsed);
     }
 
     @Override
@@ -173,11 +212,20 @@ public final class RequestDispatcher implements RequestProcessor {
         return CompletableFuture.completedFuture(answer);
     }
 
-    private static <Q extends ApiMessage, A extends ApiMessage> CompletableFuture<Answer> route(
+    /** To a coordinator, which has as long as a client waits. Joins and syncs wait for other members, and bound that themselves. */
+    private <Q extends ApiMessage, A extends ApiMessage> CompletableFuture<Answer> route(
             ClientRequest request,
             BiFunction<RequestContext, Q, CompletableFuture<A>> coordinator,
             Function<A, AbstractResponse> response) {
         Q data = request.data();
-        return coordinator.apply(request.context(), data).thenApply(answer -> Answer.of(response.apply(answer)));
+        CompletableFuture<Answer> answer =
+                coordinator.apply(request.context(), data).thenApply(done -> Answer.of(response.apply(done)));
+        return request.api() == ApiKeys.JOIN_GROUP || request.api() == ApiKeys.SYNC_GROUP
+                ? answer
+                : broker.deadlines()
+                        .within(
+                                broker.settings().adminTimeoutMs(),
+                                answer,
+                                () -> absent.refuse(request, Errors.COORDINATOR_NOT_AVAILABLE));
     }
 }

@@ -1,6 +1,8 @@
 package io.varve.serving.request;
 
 import io.varve.base.TopicId;
+import io.varve.metadata.api.MetadataDelta;
+import io.varve.metadata.api.MetadataListener;
 import io.varve.metadata.api.MetadataView;
 import io.varve.metadata.model.Topic;
 import io.varve.metadata.model.TopicConfigs;
@@ -8,7 +10,7 @@ import java.util.SortedMap;
 import java.util.concurrent.ConcurrentHashMap;
 
 /** The parsed configuration of topics, so that a Produce doesn't parse it. Safe for any thread. */
-public final class TopicCache {
+public final class TopicCache implements MetadataListener {
 
     private final ConcurrentHashMap<TopicId, Parsed> byId = new ConcurrentHashMap<>();
 
@@ -24,9 +26,14 @@ public final class TopicCache {
         return rules;
     }
 
-    /** Forgets a topic that is gone. */
-    public void forget(TopicId topic) {
-        byId.remove(topic);
+    /** Forgets topics that are gone. */
+    @Override
+    public void onChange(MetadataView before, MetadataView after, MetadataDelta delta) {
+        for (TopicId topic : delta.topics()) {
+            if (after.topic(topic).isEmpty()) {
+                byId.remove(topic);
+            }
+        }
     }
 
     /**

@@ -95,6 +95,12 @@ public final class ServingConfig {
                     0,
                     Long.MAX_VALUE)
             .withDefault("600000");
+    static final ConfigKey<Long> STALL_MS = ConfigKey.number(
+                    "broker.connection.stall.ms",
+                    "A connection on which a request stops half way for so long is closed.",
+                    100,
+                    3_600_000)
+            .withDefault("30000");
     static final ConfigKey<Integer> BACKLOG = ConfigKey.integer(
                     "socket.listen.backlog.size", "Connections waiting to be accepted.", 1, 65_536)
             .withDefault("512");
@@ -247,7 +253,7 @@ public final class ServingConfig {
                         REQUEST_MEMORY,
                         CONNECTION_REQUESTS,
                         CONNECTION_BYTES)
-                .keys(CONNECTIONS, CONNECTIONS_PER_IP, IDLE_MS, BACKLOG);
+                .keys(CONNECTIONS, CONNECTIONS_PER_IP, IDLE_MS, STALL_MS, BACKLOG);
         schema.heading("Fetching and stopping")
                 .keys(FETCH_BYTES, FETCH_MEMORY, FETCH_SESSIONS, TAKEOVER_WAIT_MS, DRAIN_MS);
         schema.heading("Partitions")
@@ -308,6 +314,7 @@ public final class ServingConfig {
                 config.get(CONNECTIONS),
                 config.get(CONNECTIONS_PER_IP),
                 config.get(IDLE_MS),
+                config.get(STALL_MS),
                 config.get(BACKLOG));
     }
 

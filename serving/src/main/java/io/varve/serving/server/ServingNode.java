@@ -14,7 +14,6 @@ import io.varve.serving.request.BrokerServices;
 import io.varve.serving.request.Deadlines;
 import io.varve.serving.request.FreshViews;
 import io.varve.serving.request.PartitionFinder;
-import io.varve.serving.request.RequestProcessor;
 import io.varve.serving.request.TopicCache;
 import io.varve.serving.request.admission.QuotaGate;
 import java.util.concurrent.ExecutionException;
@@ -40,6 +39,7 @@ public final class ServingNode implements AutoCloseable {
     private final PartitionManager manager;
     private final Coordinators coordinators;
     private final KafkaServer server;
+    private final TopicCache topics = new TopicCache();
     private final BrokerSession session;
     private final Disconnect remote;
 
@@ -67,13 +67,19 @@ public final class ServingNode implements AutoCloseable {
                 parts.metadata(),
                 manager,
                 finder,
-                new TopicCache(),
+                topics,
                 deadlines);
         this.coordinators = parts.coordinators().over(manager);
-        RequestProcessor requests =
-                new QuotaGate(new RequestDispatcher(services, new KafkaRecordValidation(), coordinators), services);
+        RequestDispatcher dispatcher = new RequestDispatcher(services, new KafkaRecordValidation(), coordinators);
+        dispatcher.register(parts.registry());
+        parts.metadata().subscribe(topics);
         try {
-            this.server = KafkaServer.bind(config.network(), requests, parts.clock(), parts.registry(), parts.faults());
+            this.server = KafkaServer.bind(
+                    config.network(),
+                    new QuotaGate(dispatcher, services),
+                    parts.clock(),
+                    parts.registry(),
+                    parts.faults());
         } catch (RuntimeException e) {
             closeInside();
             throw e;
@@ -171,6 +177,7 @@ public final class ServingNode implements AutoCloseable {
     }
 
     private void closeInside() {
+        parts.metadata().unsubscribe(topics);
         coordinators.close();
         manager.close();
         wheel.stop();

@@ -276,24 +276,22 @@ final class ProtocolRulesIT {
     /** P3 of the user reports: even who is one too many is told the versions. */
     @Test
     void aConnectionOverTheLimitMayAskForTheVersionsAndNothingElse() throws IOException {
+        ApiVersionsRequest versions = new ApiVersionsRequest.Builder().build((short) 0);
+        MetadataRequest metadata = new MetadataRequest(new MetadataRequestData().setTopics(null), (short) 9);
         try (TestBroker small = new TestBroker(
                         new InMemoryMetadata(SystemClock.INSTANCE, 1).withBookies(3),
                         1,
                         TestBroker.options(1, 1 << 20));
-                RawClient first = new RawClient(small.port());
-                RawClient second = new RawClient(small.port())) {
-            ApiVersionsRequest versions = new ApiVersionsRequest.Builder().build((short) 0);
+                RawClient first = new RawClient(small.port())) {
             assertThat(first.<ApiVersionsResponse>call(versions).data().errorCode())
                     .isZero();
-            assertThat(second.<ApiVersionsResponse>call(versions).data().errorCode())
-                    .isZero();
-            second.send(new MetadataRequest(new MetadataRequestData().setTopics(null), (short) 9));
-            assertThat(second.isClosedByPeer()).isTrue();
-            assertThat(first.<MetadataResponse>call(
-                                    new MetadataRequest(new MetadataRequestData().setTopics(null), (short) 9))
-                            .data()
-                            .brokers())
-                    .hasSize(1);
+            try (RawClient second = new RawClient(small.port())) {
+                assertThat(second.<ApiVersionsResponse>call(versions).data().errorCode())
+                        .isZero();
+                second.send(metadata);
+                assertThat(second.isClosedByPeer()).isTrue();
+            }
+            assertThat(first.<MetadataResponse>call(metadata).data().brokers()).hasSize(1);
         }
     }
 
@@ -516,6 +514,19 @@ final class ProtocolRulesIT {
         client.sendRaw(
                 ByteBuffer.allocate(8).putInt(Integer.MAX_VALUE).putInt(0).array());
         assertThat(client.isClosedByPeer()).isTrue();
+    }
+
+    /** The test broker allows one second. */
+    @Test
+    void aRequestThatStopsHalfWayLosesItsConnectionAndItsMemory() throws IOException {
+        client.sendRaw(ByteBuffer.allocate(8).putInt(1 << 20).putInt(0).array());
+        Await.until(() -> memoryInUse() > 0);
+        assertThat(client.isClosedByPeer()).isTrue();
+        Await.until(() -> memoryInUse() == 0);
+    }
+
+    private double memoryInUse() {
+        return broker.meters.get("varve.broker.request.memory.bytes").gauge().value();
     }
 
     @Test

@@ -87,6 +87,7 @@ final class TestBroker implements AutoCloseable {
                 connectionsMax,
                 1_000,
                 60_000,
+                1_000,
                 128);
     }
 

@@ -78,10 +78,10 @@ public final class DeleteTopicsHandler {
                     Errors.POLICY_VIOLATION, "Topic " + topic.get().name() + " is internal and can't be deleted.");
             return CompletableFuture.completedFuture(result(key, topic, internal));
         }
-        return broker.metadata().deleteTopic(topic.get().id()).handle((done, failure) -> {
-            broker.topics().forget(topic.get().id());
-            return result(key, topic, failure == null ? ApiError.NONE : MetadataErrors.toKafka(failure));
-        });
+        return broker.metadata()
+                .deleteTopic(topic.get().id())
+                .handle((done, failure) ->
+                        result(key, topic, failure == null ? ApiError.NONE : MetadataErrors.toKafka(failure)));
     }
 
     private static DeletableTopicResult result(TopicKey key, Optional<Topic> topic, ApiError error) {
