@@ -27,6 +27,7 @@ class S3MockIT extends ObjectStoreContract {
     static void start() throws Exception {
         Assumptions.assumeTrue(S3MockProcess.jar().isPresent(), "S3Mock was not fetched: run Maven's verify");
         server = S3MockProcess.start(S3MockProcess.jar().get(), directory.resolve("s3mock"));
+        S3Endpoints.tell("TESTED store: Adobe S3Mock");
     }
 
     @AfterAll
@@ -41,7 +42,7 @@ class S3MockIT extends ObjectStoreContract {
         int number = PREFIXES.incrementAndGet();
         // The newer dialect on every other test: all of them run in both over time, and each in one now.
         S3Settings.Profile profile = number % 2 == 0 ? S3Settings.Profile.LOCALSTACK : S3Settings.Profile.GENERIC;
-        return new PrefixedObjectStore(new S3ObjectStore(settings(S3MockProcess.BUCKET, profile)), "it/" + number);
+        return S3Endpoints.open(server.endpoint(), S3MockProcess.BUCKET, profile, "accessKey1", "verySecretKey1");
     }
 
     @Test
