@@ -2,11 +2,12 @@ package io.varve.bookie.net;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
+import io.varve.base.Clock;
 import io.varve.base.SegmentId;
 import io.varve.bookie.client.BookieClient.FenceReply;
 import io.varve.bookie.client.BookieClient.FenceRequest;
-import io.varve.bookie.client.BookieClient.ReadPriority;
 import io.varve.bookie.store.SegmentStore;
+import io.varve.protocol.rpc.RpcPeer;
 import io.varve.protocol.rpc.RpcRequest;
 import io.varve.protocol.rpc.RpcServerStream;
 import io.varve.protocol.rpc.RpcService;
@@ -15,7 +16,9 @@ import io.varve.protocol.rpc.RpcStreamHandler;
 import io.varve.protocol.storage.StorageCodec;
 import io.varve.protocol.storage.StorageMethods;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -25,15 +28,16 @@ public final class BookieService implements RpcService {
 
     private static final Logger LOG = LoggerFactory.getLogger(BookieService.class);
 
-    private static final ReadPriority[] PRIORITIES = ReadPriority.values();
-
     private final SegmentStore store;
     private final int readBytesMax;
     private final NetMetrics metrics;
+    private final Clock clock;
+    private final Map<RpcPeer, ReadQueue> reads = new ConcurrentHashMap<>();
     private volatile boolean draining;
 
     /** @param readBytesMax what one read may return, beyond its first entry */
-    public BookieService(SegmentStore store, int readBytesMax, NetMetrics metrics) {
+    public BookieService(SegmentStore store, int readBytesMax, Clock clock, NetMetrics metrics) {
+        this.clock = clock;
         this.store = store;
         this.readBytesMax = readBytesMax;
         this.metrics = metrics;
@@ -42,6 +46,16 @@ public final class BookieService implements RpcService {
     /** From now on owners that append are sent elsewhere, once what they appended before is acknowledged. Reads and fences go on. */
     public void drain() {
         draining = true;
+    }
+
+    @Override
+    public void onConnected(RpcPeer peer) {
+        reads.put(peer, new ReadQueue(peer, store, clock, metrics));
+    }
+
+    @Override
+    public void onDisconnected(RpcPeer peer) {
+        reads.remove(peer).close();
     }
 
     @Override
@@ -81,16 +95,10 @@ public final class BookieService implements RpcService {
     }
 
     private void onRead(RpcRequest request) {
-        StorageCodec.Read read = StorageCodec.readRead(request.body());
-        ReadPriority priority =
-                read.priority() < PRIORITIES.length ? PRIORITIES[read.priority()] : ReadPriority.CATCH_UP;
-        int bytesMax = Math.max(0, Math.min(read.bytesMax(), readBytesMax));
-        answer(request, store.read(read.segment(), read.fromOffset(), bytesMax, priority), reply -> {
-            ByteBuf head = ByteBufAllocator.DEFAULT.buffer(StorageCodec.READ_REPLY_HEAD_BYTES);
-            StorageCodec.writeReadReplyHead(head, reply.status().code(), reply.end(), reply.highWatermark());
-            metrics.read(priority, reply.entries().readableBytes());
-            request.reply(head, reply.entries());
-        });
+        StorageCodec.Read asked = StorageCodec.readRead(request.body());
+        int bytesMax = Math.max(0, Math.min(asked.bytesMax(), readBytesMax));
+        StorageCodec.Read read = new StorageCodec.Read(asked.segment(), asked.fromOffset(), bytesMax, asked.priority());
+        reads.get(request.peer()).add(request, read, ReadQueue.priorityOf(read));
     }
 
     private void onReadCheckpoint(RpcRequest request) {

@@ -152,7 +152,7 @@ public final class BookieNode implements AutoCloseable {
         closeLater(store);
 
         service = new BookieService(
-                store, config.get(BookieConfig.READ_REPLY_BYTES_MAX), new NetMetrics(parts.registry()));
+                store, config.get(BookieConfig.READ_REPLY_BYTES_MAX), parts.clock(), new NetMetrics(parts.registry()));
         server = RpcServer.bind(
                 new RpcServerOptions(
                         config.get(BookieConfig.LISTENER).host(),

@@ -56,7 +56,8 @@ class BookieNetIT {
     private final RpcLoops loops = RpcLoops.start("bookie-net-it", 2);
     private final RecordingFaultHandler faults = new RecordingFaultHandler();
     private final MemorySegmentStore store = new MemorySegmentStore();
-    private final BookieService service = new BookieService(store, 1 << 20, new NetMetrics(new SimpleMeterRegistry()));
+    private final BookieService service =
+            new BookieService(store, 1 << 20, SystemClock.INSTANCE, new NetMetrics(new SimpleMeterRegistry()));
     private final RpcServer server = serve(RpcBounds.DEFAULT);
     private final BookieAddress bookie = new BookieAddress(new BookieId(7), "localhost", server.port());
     private final RpcClientOptions rpc = new RpcClientOptions(
@@ -216,6 +217,35 @@ class BookieNetIT {
         }
     }
 
+    /** Issue 3: a slow reader holds no memory beyond its budget. */
+    @Test
+    void aReaderThatDoesNotTakeItsAnswersIsNotReadForAndGetsThemAllInTheEnd() throws Exception {
+        AppendStream stream = open(heard);
+        byte[] large = new byte[1_000_000];
+        append(stream, 0, large);
+        assertThat(heard.untilDurable(1)).isTrue();
+        int reads = 200;
+        try (java.net.Socket slow = new java.net.Socket()) {
+            slow.setReceiveBufferSize(64 * 1024);
+            slow.connect(new java.net.InetSocketAddress("localhost", server.port()));
+            slow.getOutputStream().write(RawFrames.hello(7));
+            for (int i = 1; i <= reads; i++) {
+                slow.getOutputStream().write(RawFrames.read(i, SEGMENT, 0, 1));
+            }
+            awaitReads(1);
+            // That nothing more is read can only be seen by looking for a while.
+            long seen = -1;
+            while (seen != store.reads()) {
+                seen = store.reads();
+                new java.util.concurrent.CountDownLatch(1).await(500, TimeUnit.MILLISECONDS);
+            }
+            assertThat(seen).as("begun for a reader that takes nothing").isLessThan(40);
+            assertThat(RawFrames.countReplies(slow.getInputStream(), reads)).isEqualTo(reads);
+        }
+        assertThat(store.reads()).isEqualTo(reads);
+        awaitIdle();
+    }
+
     @Test
     void aBookieThatStopsAcknowledgesWhatItHasAndSendsTheOwnerElsewhere() throws Exception {
         AppendStream stream = open(heard);
@@ -292,6 +322,14 @@ class BookieNetIT {
                 EntryFormat.checksum(offset, offset, ByteBuffer.wrap(payload)),
                 Unpooled.wrappedBuffer(payload),
                 offset);
+    }
+
+    private void awaitReads(long count) {
+        long until = System.nanoTime() + TimeUnit.SECONDS.toNanos(5);
+        while (store.reads() < count) {
+            assertThat(System.nanoTime()).isLessThan(until);
+            Thread.onSpinWait();
+        }
     }
 
     private void awaitInWork() {

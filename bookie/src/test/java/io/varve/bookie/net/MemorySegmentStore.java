@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicLong;
 
 /** A store in memory, on one thread of its own; can be held to make what is asked of it wait. */
 final class MemorySegmentStore implements SegmentStore {
@@ -29,7 +30,13 @@ final class MemorySegmentStore implements SegmentStore {
     private final MemoryReplicas replicas = new MemoryReplicas();
     private final ExecutorService thread = Executors.newSingleThreadExecutor();
     private final ArrayDeque<Runnable> held = new ArrayDeque<>();
+    private final AtomicLong reads = new AtomicLong();
     private boolean holding;
+
+    /** How many reads were asked for. */
+    long reads() {
+        return reads.get();
+    }
 
     /** What is asked from now on waits. */
     void hold() {
@@ -119,6 +126,7 @@ final class MemorySegmentStore implements SegmentStore {
     @Override
     public CompletableFuture<ReadReply> read(SegmentId segment, long fromOffset, int maxBytes, ReadPriority priority) {
         CompletableFuture<ReadReply> reply = new CompletableFuture<>();
+        reads.incrementAndGet();
         run(() -> reply.complete(replicas.read(segment, fromOffset, maxBytes)));
         return reply;
     }

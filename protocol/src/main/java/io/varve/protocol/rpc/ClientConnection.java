@@ -250,6 +250,7 @@ final class ClientConnection implements RpcConnection {
                 .group(loop)
                 .channel(options.loops().channelType())
                 .option(ChannelOption.TCP_NODELAY, true)
+                .option(ChannelOption.WRITE_BUFFER_WATER_MARK, RpcLoops.writeMarks())
                 .option(ChannelOption.RECVBUF_ALLOCATOR, RpcLoops.receiveBuffers())
                 .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, options.bounds().connectMsMax())
                 .handler(new ChannelInitializer<>() {

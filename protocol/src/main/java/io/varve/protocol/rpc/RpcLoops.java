@@ -7,6 +7,7 @@ import io.netty.channel.IoHandlerFactory;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.RecvByteBufAllocator;
 import io.netty.channel.ServerChannel;
+import io.netty.channel.WriteBufferWaterMark;
 import io.netty.channel.epoll.Epoll;
 import io.netty.channel.epoll.EpollIoHandler;
 import io.netty.channel.epoll.EpollServerSocketChannel;
@@ -25,6 +26,8 @@ public final class RpcLoops implements AutoCloseable {
     private static final int RECEIVE_BYTES_MIN = 1024;
     private static final int RECEIVE_BYTES_FIRST = 16 * 1024;
     private static final int RECEIVE_BYTES_MAX = 256 * 1024;
+    private static final int WRITE_BYTES_LOW = 256 * 1024;
+    private static final int WRITE_BYTES_HIGH = 1024 * 1024;
 
     private final EventLoopGroup group;
 
@@ -60,6 +63,11 @@ public final class RpcLoops implements AutoCloseable {
     /** Receive buffers that grow with what comes, so that large frames take few reads and idle connections little memory. */
     static RecvByteBufAllocator receiveBuffers() {
         return new AdaptiveRecvByteBufAllocator(RECEIVE_BYTES_MIN, RECEIVE_BYTES_FIRST, RECEIVE_BYTES_MAX);
+    }
+
+    /** So much may wait to leave before a connection counts as not writable: enough to keep a fast network busy while the next part is made. */
+    static WriteBufferWaterMark writeMarks() {
+        return new WriteBufferWaterMark(WRITE_BYTES_LOW, WRITE_BYTES_HIGH);
     }
 
     /** Runs {@code task}, which must not block, every {@code periodMs} on one of the loops until what is returned is closed. */

@@ -37,6 +37,7 @@ public final class RpcServer implements AutoCloseable {
                 .option(ChannelOption.SO_BACKLOG, 1024)
                 .option(ChannelOption.SO_REUSEADDR, true)
                 .childOption(ChannelOption.TCP_NODELAY, true)
+                .childOption(ChannelOption.WRITE_BUFFER_WATER_MARK, RpcLoops.writeMarks())
                 .childOption(ChannelOption.RECVBUF_ALLOCATOR, RpcLoops.receiveBuffers())
                 .childHandler(new ChannelInitializer<>() {
                     @Override

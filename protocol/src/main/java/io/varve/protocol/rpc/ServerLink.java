@@ -4,6 +4,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.util.collection.LongObjectHashMap;
 import io.varve.protocol.rpc.RpcServer.ServerContext;
+import java.util.ArrayDeque;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -32,6 +33,7 @@ final class ServerLink extends Link implements RpcPeer {
     private final AtomicLong inFlightBytes = new AtomicLong();
     private final AtomicBoolean resumeDue = new AtomicBoolean();
     private final LongObjectHashMap<ServerStream> streams = new LongObjectHashMap<>();
+    private final ArrayDeque<Runnable> whenWritable = new ArrayDeque<>();
     private volatile boolean paused;
     private volatile boolean closed;
     private boolean waitingForBudget;
@@ -57,6 +59,33 @@ final class ServerLink extends Link implements RpcPeer {
     @Override
     public String remoteAddress() {
         return remoteAddress;
+    }
+
+    @Override
+    public boolean isWritable() {
+        return channel().isWritable();
+    }
+
+    @Override
+    public void whenWritable(Runnable task) {
+        run(() -> {
+            whenWritable.add(task);
+            if (closed || isWritable()) {
+                // Not at once: the task may ask again.
+                channel().eventLoop().execute(this::onWritable);
+            }
+        });
+    }
+
+    @Override
+    public boolean execute(Runnable task) {
+        return run(task);
+    }
+
+    private void onWritable() {
+        for (int due = whenWritable.size(); due > 0 && (closed || isWritable()); due--) {
+            guarded("whenWritable", whenWritable.poll());
+        }
     }
 
     @Override
@@ -209,6 +238,7 @@ final class ServerLink extends Link implements RpcPeer {
     public void channelWritabilityChanged(ChannelHandlerContext ctx) throws Exception {
         reconsiderReading();
         if (ctx.channel().isWritable()) {
+            onWritable();
             for (ServerStream stream : streams.values()) {
                 guarded("onWritable", () -> stream.handler.onWritable());
             }
@@ -223,6 +253,7 @@ final class ServerLink extends Link implements RpcPeer {
             guarded("onEnd", () -> stream.handler.onEnd(RpcStatus.NO_ANSWER, reason));
         }
         streams.clear();
+        onWritable();
         context.connections.remove(this);
         LOG.debug("event=peer-disconnected peer=\"{}\" reason=\"{}\"", this, reason);
         guarded("onDisconnected", () -> context.service.onDisconnected(this));
