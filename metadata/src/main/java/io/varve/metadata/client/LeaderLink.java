@@ -10,6 +10,7 @@ import io.varve.protocol.meta.NotLeaderProto;
 import io.varve.protocol.rpc.RpcClient;
 import io.varve.protocol.rpc.RpcConnection;
 import io.varve.protocol.rpc.RpcRole;
+import io.varve.protocol.rpc.RpcStatus;
 import io.varve.protocol.rpc.RpcTarget;
 import java.util.ArrayList;
 import java.util.List;
@@ -24,6 +25,7 @@ final class LeaderLink {
 
     private static final Logger LOG = LoggerFactory.getLogger(LeaderLink.class);
     private static final long LOCATE_MS = 1_000;
+    private static final int SILENCES_MAX = 3;
     private static final long PAUSE_MS_MIN = 20;
     private static final long PAUSE_MS_MAX = 500;
 
@@ -42,6 +44,7 @@ final class LeaderLink {
     private RpcConnection leader;
     private int turn;
     private int failures;
+    private int silences;
     private long generation;
     private boolean closed;
     private volatile String lastReason = "no metadata node was asked yet";
@@ -72,6 +75,28 @@ final class LeaderLink {
         if (asked == connection && !closed) {
             lose(reason);
             askNext(hint);
+        }
+    }
+
+    /**
+     * A call over a connection failed. A leader that is slow for once is not left, for every broken connection looks like a dying process to it; one that stays silent may be cut off from the others.
+     */
+    void onFailed(RpcConnection asked, RpcStatus status, String reason) {
+        if (asked != connection) {
+            return;
+        }
+        boolean isOnlySlow = status == RpcStatus.NO_ANSWER
+                && asked.state() == RpcConnection.State.READY
+                && ++silences < SILENCES_MAX;
+        if (!isOnlySlow) {
+            onNotLeader(asked, NotLeaderProto.getDefaultInstance(), reason);
+        }
+    }
+
+    /** A call over a connection was answered. */
+    void onAnswered(RpcConnection asked) {
+        if (asked == connection) {
+            silences = 0;
         }
     }
 
@@ -122,6 +147,7 @@ final class LeaderLink {
         }
         if (reply.getLeading()) {
             failures = 0;
+            silences = 0;
             leader = asked;
             LOG.debug("event=metadata_leader_found node=\"{}\"", asked.target());
             listener.onLeader(asked, reply.getClusterId());

@@ -11,6 +11,7 @@ import io.varve.metadata.api.MetadataException.Reason;
 import io.varve.metadata.api.MetadataListener;
 import io.varve.metadata.api.MetadataView;
 import io.varve.metadata.api.NodeSession;
+import io.varve.metadata.core.MetadataImage;
 import io.varve.metadata.core.ProtoModel;
 import io.varve.metadata.model.BookieInfo;
 import io.varve.metadata.model.BrokerInfo;
@@ -202,6 +203,11 @@ public final class RemoteMetadataClient extends CommandingClient {
         return keeper.view();
     }
 
+    /** The view with all that the service knows, for backups. */
+    public MetadataImage image() {
+        return keeper.view();
+    }
+
     @Override
     public void subscribe(MetadataListener listener) {
         thread.execute(() -> keeper.add(listener));
@@ -273,20 +279,24 @@ public final class RemoteMetadataClient extends CommandingClient {
             if (status == RpcStatus.INVALID || status == RpcStatus.UNSUPPORTED) {
                 finish(of, new MetadataException(Reason.INVALID, trouble.getMessage()));
             } else {
-                retry(of, asked, noHint(), trouble.getMessage());
+                link.onFailed(asked, status, trouble.getMessage());
+                retry(of);
             }
             return;
         }
+        link.onAnswered(asked);
         SubmitReply reply;
         try {
             reply = SubmitReply.parseFrom(body.nioBuffer());
         } catch (InvalidProtocolBufferException malformed) {
             of.maybeDone = true;
-            retry(of, asked, noHint(), malformed.getMessage());
+            link.onNotLeader(asked, noHint(), malformed.getMessage());
+            retry(of);
             return;
         }
         if (reply.hasNotLeader()) {
-            retry(of, asked, reply.getNotLeader(), "the node doesn't lead");
+            link.onNotLeader(asked, reply.getNotLeader(), "the node doesn't lead");
+            retry(of);
         } else {
             onReply(of, reply.getReply());
         }
@@ -306,11 +316,10 @@ public final class RemoteMetadataClient extends CommandingClient {
         });
     }
 
-    private void retry(PendingCommand of, RpcConnection asked, NotLeaderProto hint, String reason) {
+    /** Sends a command again: now, or when there is a leader to send it to. */
+    private void retry(PendingCommand of) {
         if (options.clock().nanoTime() >= of.deadlineNs) {
             expire(of);
-        } else if (link.leader() == asked) {
-            link.onNotLeader(asked, hint, reason);
         } else {
             attempt(of);
         }
@@ -367,9 +376,14 @@ public final class RemoteMetadataClient extends CommandingClient {
         }
         leader.call(Methods.READ_INDEX, Unpooled.EMPTY_BUFFER, Math.min(leftMs, options.attemptMs()))
                 .whenComplete((body, trouble) -> thread.execute(body, () -> {
-                    ReadIndexReply reply =
-                            trouble == null ? parsedReadIndex(body) : ReadIndexReply.getDefaultInstance();
+                    if (trouble != null) {
+                        link.onFailed(leader, statusOf(trouble), trouble.getMessage());
+                        readIndex(answer, deadlineNs);
+                        return;
+                    }
+                    ReadIndexReply reply = parsedReadIndex(body);
                     if (reply.getOutcomeCase() == ReadIndexReply.OutcomeCase.VERSION) {
+                        link.onAnswered(leader);
                         keeper.whenAt(reply.getVersion(), () -> answer.complete(keeper.view()));
                     } else {
                         link.onNotLeader(leader, reply.getNotLeader(), "no read index from there");
@@ -509,7 +523,7 @@ public final class RemoteMetadataClient extends CommandingClient {
                     if (trouble == null) {
                         onHeartbeat(leader, body, sentNs);
                     } else {
-                        link.onNotLeader(leader, noHint(), trouble.getMessage());
+                        link.onFailed(leader, statusOf(trouble), trouble.getMessage());
                     }
                 }));
     }
@@ -526,6 +540,7 @@ public final class RemoteMetadataClient extends CommandingClient {
             link.onNotLeader(asked, reply.getNotLeader(), "the node doesn't lead");
             return;
         }
+        link.onAnswered(asked);
         confirmedUntilNs = sentNs + (long) (reply.getTimeoutMs() * CONFIRMED_SHARE * 1_000_000);
         for (RemoteSession session : sessions) {
             if (reply.getDeadList().contains(session.proto)) {

@@ -10,8 +10,10 @@ import io.varve.protocol.meta.MetadataCommand;
 import java.io.IOException;
 import java.net.BindException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
@@ -63,11 +65,13 @@ public final class RaftNode implements AutoCloseable {
     private final ClientId client = ClientId.randomId();
     private final AtomicLong calls = new AtomicLong(1);
 
-    private RaftNode(RaftSettings settings, RaftListener listener, FaultHandler faults) throws IOException {
+    private RaftNode(RaftSettings settings, Optional<Path> backup, RaftListener listener, FaultHandler faults)
+            throws IOException {
         this.settings = settings;
         this.group = RaftGroupId.valueOf(
                 UUID.nameUUIDFromBytes(("varve/" + settings.groupName()).getBytes(StandardCharsets.UTF_8)));
-        this.machine = new RaftStateMachine(listener, faults, settings.snapshotEntries(), this::onSnapshotWritten);
+        this.machine = new RaftStateMachine(
+                listener, faults, settings.snapshotEntries(), backup, this::onSnapshotWritten);
         List<RaftPeer> peers = new ArrayList<>();
         settings.peers().forEach(peer -> peers.add(peer(peer)));
         this.server = RaftServer.newBuilder()
@@ -82,12 +86,14 @@ public final class RaftNode implements AutoCloseable {
     /**
      * Starts to take part.
      *
+     * @param backup the snapshot that an empty log begins with; empty for nothing
      * @throws StartupException PORT_TAKEN, DISK or DIRECTORY_FOREIGN, in a line
      */
-    public static RaftNode start(RaftSettings settings, RaftListener listener, FaultHandler faults) {
+    public static RaftNode start(
+            RaftSettings settings, Optional<Path> backup, RaftListener listener, FaultHandler faults) {
         RaftNode node = null;
         try {
-            node = new RaftNode(settings, listener, faults);
+            node = new RaftNode(settings, backup, listener, faults);
             node.server.start();
             return node;
         } catch (IOException | RuntimeException trouble) {

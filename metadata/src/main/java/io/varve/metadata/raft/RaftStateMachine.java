@@ -9,6 +9,7 @@ import io.varve.protocol.meta.MetadataCommand;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -53,6 +54,7 @@ final class RaftStateMachine extends BaseStateMachine {
     private final RaftListener listener;
     private final FaultHandler faults;
     private final long snapshotEntries;
+    private final Optional<Path> backup;
     private final Runnable onSnapshotWritten;
     private final ExecutorService snapshotWriter =
             Executors.newSingleThreadExecutor(task -> daemon(task, "metadata-snapshot"));
@@ -67,10 +69,17 @@ final class RaftStateMachine extends BaseStateMachine {
     /** The newest snapshot that the log knows of. */
     private volatile TermIndex lastSnapshot = TermIndex.valueOf(0, RaftLog.INVALID_LOG_INDEX);
 
-    RaftStateMachine(RaftListener listener, FaultHandler faults, long snapshotEntries, Runnable onSnapshotWritten) {
+    /** @param backup what an empty log begins with; empty for nothing */
+    RaftStateMachine(
+            RaftListener listener,
+            FaultHandler faults,
+            long snapshotEntries,
+            Optional<Path> backup,
+            Runnable onSnapshotWritten) {
         this.listener = listener;
         this.faults = faults;
         this.snapshotEntries = snapshotEntries;
+        this.backup = backup;
         this.onSnapshotWritten = onSnapshotWritten;
     }
 
@@ -103,6 +112,7 @@ final class RaftStateMachine extends BaseStateMachine {
                         () -> {
                             storage.init(raftStorage);
                             deleteDrafts();
+                            takeOverBackup();
                             restore();
                         },
                         IOException.class);
@@ -118,6 +128,17 @@ final class RaftStateMachine extends BaseStateMachine {
     @Override
     public void reinitialize() throws IOException {
         getLifeCycle().startAndTransition(this::restore, IOException.class);
+    }
+
+    /** Makes a backup the snapshot with which this log begins. Nothing if it has one, for then it has begun. */
+    private void takeOverBackup() throws IOException {
+        if (backup.isPresent() && storage.loadLatestSnapshot() == null) {
+            SnapshotFile.State state = SnapshotFile.read(backup.get());
+            Path file = storage.getSnapshotFile(0, state.image().version()).toPath();
+            Files.createDirectories(file.getParent());
+            SnapshotFile.write(file, state, () -> false);
+            MD5FileUtil.computeAndSaveMd5ForFile(file.toFile());
+        }
     }
 
     private void restore() throws IOException {

@@ -114,7 +114,8 @@ public final class MetadataNode implements AutoCloseable {
         if (closed) {
             return;
         }
-        raft = RaftNode.start(config.raft(), new FormationGuard(), faults);
+        raft = RaftNode.start(
+                config.raft(), MetadataBackup.waitingIn(config.directory()), new FormationGuard(), faults);
         service.start(raft);
         LOG.info(
                 "event=metadata_node_started node={} port={} directory={}",

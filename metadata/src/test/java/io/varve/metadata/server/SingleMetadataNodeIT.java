@@ -1,13 +1,17 @@
 package io.varve.metadata.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.varve.base.BookieId;
 import io.varve.base.PartitionId;
+import io.varve.base.StartupException;
 import io.varve.metadata.api.MetadataClient;
 import io.varve.metadata.api.MetadataClient.BookieRegistration;
+import io.varve.metadata.api.MetadataView;
 import io.varve.metadata.api.NodeSession;
 import io.varve.metadata.client.Abandon;
+import io.varve.metadata.client.RemoteMetadataClient;
 import io.varve.metadata.model.BrokerInfo;
 import io.varve.metadata.model.SegmentDescriptor;
 import io.varve.metadata.model.Topic;
@@ -78,6 +82,36 @@ class SingleMetadataNodeIT {
                             .open())
                     .isPresent();
             assertThat(client.view().topic("t")).isPresent();
+            assertThat(cluster.faults()).isEmpty();
+        }
+    }
+
+    @Test
+    void aBackupIsTheWholeStateAndAServiceBeginsWithIt() throws Exception {
+        Path backup = directory.resolve("backup");
+        MetadataView saved;
+        try (MetadataCluster cluster = new MetadataCluster(directory.resolve("old"), 1).startAll()) {
+            RemoteMetadataClient client = cluster.client();
+            registerBookies(client);
+            client.registerBroker(broker(1, 11)).join();
+            Topic topic = client.createTopic("t", 2, 3, Map.of("retention.ms", "5")).join();
+            client.allocateSegment(new PartitionId(topic.id(), 1), 0, 0, Set.of()).join();
+            assertThat(MetadataBackup.save(client, backup, 10_000)).isEqualTo(client.view().version());
+            saved = client.view();
+            assertThatThrownBy(() -> MetadataBackup.restore(backup, cluster.directoryOf(1)))
+                    .isInstanceOf(StartupException.class);
+        }
+        try (MetadataCluster cluster = new MetadataCluster(directory.resolve("new"), 1)) {
+            MetadataBackup.restore(backup, cluster.directoryOf(1));
+            cluster.startAll();
+            MetadataClient client = cluster.client();
+            MetadataView restored = client.linearizable().get(20, TimeUnit.SECONDS);
+            assertThat(restored.clusterId()).isEqualTo(saved.clusterId());
+            assertThat(restored.topics()).containsExactlyElementsOf(saved.topics());
+            assertThat(client.createTopic("u", 1, 1, Map.of()).join().name()).isEqualTo("u");
+            cluster.stop(1);
+            cluster.start(1);
+            assertThat(client.linearizable().get(20, TimeUnit.SECONDS).topic("u")).isPresent();
             assertThat(cluster.faults()).isEmpty();
         }
     }
