@@ -45,7 +45,8 @@ public final class LogState {
 
     /** The state of a log without entries, or of one whose entries below {@code startOffset} are all gone. */
     public static LogState empty(long startOffset) {
-        LogState state = new LogState(new EpochTable(), new ProducerStates(), new AbortedTxns(), new TimeIndex());
+        ProducerStates producers = startOffset == 0 ? new ProducerStates() : ProducerStates.ofUnknownPast();
+        LogState state = new LogState(new EpochTable(), producers, new AbortedTxns(), new TimeIndex());
         state.offset = startOffset;
         state.segmentStart = startOffset;
         state.abortedFrom = startOffset;

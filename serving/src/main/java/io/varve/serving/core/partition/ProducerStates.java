@@ -35,15 +35,27 @@ public final class ProducerStates {
         ALREADY_ENDED
     }
 
+    private static final long NOTHING_FORGOTTEN = -1;
+
     private final LongMap<ProducerState> producers = new LongMap<>();
     /** Open transactions by the offset of their first record. */
     private final TreeMap<Long, ProducerState> open = new TreeMap<>();
     /** Ended transactions whose marker isn't acknowledged yet: first record's offset to marker's offset. */
     private final TreeMap<Long, Long> undecided = new TreeMap<>();
 
+    /** No producer with an id above this was ever forgotten here. */
+    private long forgottenIdMax = NOTHING_FORGOTTEN;
+
     private long duplicateFirstOffset;
     private long duplicateLastOffset;
     private long duplicateTimestampMs;
+
+    /** Of a log whose past is gone: any producer may have written there. */
+    static ProducerStates ofUnknownPast() {
+        ProducerStates states = new ProducerStates();
+        states.forgottenIdMax = Long.MAX_VALUE;
+        return states;
+    }
 
     // ---- data
     // -------------------------------------------------------------------------------------------------------------------
@@ -73,9 +85,13 @@ public final class ProducerStates {
             if (!isInSequence(state, epoch, firstSequence)) {
                 return Verdict.OUT_OF_ORDER;
             }
+        } else if (firstSequence > 0 && producerId > forgottenIdMax) {
+            // It never wrote here, so its first batch is still under way: refused, perhaps, by the owner before. Taking
+            // a later
+            // one first would shut that one out for good.
+            return Verdict.OUT_OF_ORDER;
         }
-        // Without a state any sequence number is right: the records that made the state may be gone by retention (T1,
-        // KIP-360).
+        // Of a producer that may have been forgotten any sequence number is right (T1, KIP-360).
         return checkTransaction(state, epoch, transactional, verified);
     }
 
@@ -197,7 +213,13 @@ public final class ProducerStates {
 
     /** Forgets producers that were idle for so long, unless a transaction of theirs is open. Retention has nothing to do with it (T1). */
     public void expire(long nowMs, long idleMs) {
-        producers.removeIf(state -> !state.isInTransaction() && nowMs - state.lastUpdateMs > idleMs);
+        producers.removeIf(state -> {
+            boolean forgotten = !state.isInTransaction() && nowMs - state.lastUpdateMs > idleMs;
+            if (forgotten) {
+                forgottenIdMax = Math.max(forgottenIdMax, state.producerId);
+            }
+            return forgotten;
+        });
     }
 
     /** How many are known. */
@@ -258,10 +280,11 @@ public final class ProducerStates {
     int encodedBytes() {
         int[] bytes = {Integer.BYTES};
         producers.forEach(state -> bytes[0] += state.encodedBytes());
-        return bytes[0] + Integer.BYTES + undecided.size() * 2 * Long.BYTES;
+        return Long.BYTES + bytes[0] + Integer.BYTES + undecided.size() * 2 * Long.BYTES;
     }
 
     void encode(ByteBuffer to) {
+        to.putLong(forgottenIdMax);
         to.putInt(producers.size());
         producers.forEach(state -> state.encode(to));
         to.putInt(undecided.size());
@@ -272,6 +295,7 @@ public final class ProducerStates {
 
     static ProducerStates decode(ByteBuffer from) {
         ProducerStates states = new ProducerStates();
+        states.forgottenIdMax = from.getLong();
         int count = LogState.count(from, ProducerState.encodedBytesMin());
         for (int i = 0; i < count; i++) {
             ProducerState state = ProducerState.decode(from);

@@ -3,6 +3,7 @@ package io.varve.serving.core.partition;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.varve.serving.core.partition.ProducerStates.Verdict;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -12,7 +13,7 @@ class ProducerStatesTest {
 
     private static final long P = 77;
 
-    private final ProducerStates states = new ProducerStates();
+    private ProducerStates states = new ProducerStates();
     private final AbortedTxns aborted = new AbortedTxns();
     private long end;
 
@@ -52,14 +53,46 @@ class ProducerStatesTest {
         assertThat(end).isEqualTo(12);
     }
 
+    /** The first of several batches under way was refused by the owner before; the new one gets the second first. */
     @Test
-    void anUnknownProducerMayStartAnywhere() {
+    void aProducersLaterBatchIsNotTakenBeforeItsFirst() {
+        assertThat(append(0, 147, 147)).isEqualTo(Verdict.OUT_OF_ORDER);
+        assertThat(append(0, 0, 147)).isEqualTo(Verdict.ACCEPT);
+        assertThat(append(0, 147, 147)).isEqualTo(Verdict.ACCEPT);
+    }
+
+    /** T1: an idle producer goes on where it was, also after its state expired. */
+    @Test
+    void aProducerThatMayHaveBeenForgottenMayGoOnAnywhere() {
+        append(3, 0, 41);
+        states.expire(10_000, 5_000);
+        assertThat(states.size()).isZero();
         assertThat(append(3, 41, 1)).isEqualTo(Verdict.ACCEPT);
         assertThat(append(3, 42, 1)).isEqualTo(Verdict.ACCEPT);
+        assertThat(states.checkClient(P + 1, (short) 0, 7, 1, false, false)).isEqualTo(Verdict.OUT_OF_ORDER);
+    }
+
+    @Test
+    void whatWasForgottenIsRememberedByTheCheckpoint() {
+        append(3, 0, 41);
+        states.expire(10_000, 5_000);
+        ByteBuffer encoded = ByteBuffer.allocate(states.encodedBytes());
+        states.encode(encoded);
+        states = ProducerStates.decode(encoded.flip());
+        assertThat(append(3, 41, 1)).isEqualTo(Verdict.ACCEPT);
+    }
+
+    @Test
+    void aLogWhosePastIsGoneTakesAnyProducerAtAnySequence() {
+        states = LogState.empty(1_000).producers();
+        assertThat(append(3, 41, 1)).isEqualTo(Verdict.ACCEPT);
+        states = LogState.empty(0).producers();
+        assertThat(append(3, 41, 1)).isEqualTo(Verdict.OUT_OF_ORDER);
     }
 
     @Test
     void sequenceNumbersGoOnAtZeroAfterTheLargest() {
+        states = ProducerStates.ofUnknownPast();
         assertThat(append(0, Integer.MAX_VALUE - 1, 3)).isEqualTo(Verdict.ACCEPT);
         assertThat(append(0, Integer.MAX_VALUE - 1, 3)).isEqualTo(Verdict.DUPLICATE);
         assertThat(append(0, 1, 1)).isEqualTo(Verdict.ACCEPT);
