@@ -52,6 +52,9 @@ final class KafkaTransactions implements TransactionCoordinators {
     private static final int EPOCH_PER_TRANSACTION_SINCE_VERSION = 5;
     private static final short PLAIN = 0;
 
+    /** How long the answer to EndTxn waits for the markers. */
+    private static final long MARKERS_WAIT_MS = 500;
+
     private final TxnHost host;
     private final ProducerIds producerIds;
     private final TxnVerifier verifier;
@@ -301,8 +304,13 @@ final class KafkaTransactions implements TransactionCoordinators {
                         clientVersion,
                         freshId,
                         clock.wallTimeMs()));
+        // What was committed should be there for whoever hears so, and the producer's next transaction should not meet
+        // its last one: clients
+        // pause for up to seconds when it does. The decision is durable; only the answer waits, and not for long.
+        CompletableFuture<TxnDecision> carriedOut = decision.thenCompose(
+                d -> host.carriedOut(request.transactionalId(), MARKERS_WAIT_MS).thenApply(done -> d));
         return Answers.or(
-                decision.thenApply(d -> ended(
+                carriedOut.thenApply(d -> ended(
                         TxnErrors.fencedSince(FENCED_SINCE_VERSION, context.apiVersion(), TxnErrors.codeOf(d.error())),
                         producerIdIn(d),
                         epochIn(d))),

@@ -73,15 +73,33 @@ final class MarkerSender implements TxnHost.Markers {
     @Override
     public void send(int partition, int coordinatorEpoch, Txn txn) {
         Task task = new Task(partition, coordinatorEpoch, txn);
+        Task before = tasks.get(txn.id());
         Task present = tasks.compute(txn.id(), (id, old) -> old != null && old.isFor(task) ? old : task);
         if (present == task) {
+            if (before != null) {
+                before.done.complete(null);
+            }
             threads.execute(() -> task.step(task::attempt));
         }
     }
 
     @Override
+    public CompletableFuture<Void> whenDone(String id) {
+        Task task = tasks.get(id);
+        return task == null ? CompletableFuture.completedFuture(null) : task.done;
+    }
+
+    @Override
     public void drop(int partition) {
-        tasks.values().removeIf(task -> task.partition == partition);
+        tasks.values().stream()
+                .filter(task -> task.partition == partition)
+                .toList()
+                .forEach(this::forget);
+    }
+
+    private void forget(Task task) {
+        tasks.remove(task.txn.id(), task);
+        task.done.complete(null);
     }
 
     /** How many decided transactions wait for their end. */
@@ -95,6 +113,7 @@ final class MarkerSender implements TxnHost.Markers {
         private final int coordinatorEpoch;
         private final Txn txn;
         private final SortedSet<TxnPartition> remaining;
+        private final CompletableFuture<Void> done = new CompletableFuture<>();
         private int attempts;
         private long waitMs = RETRY_FIRST_MS;
 
@@ -237,7 +256,7 @@ final class MarkerSender implements TxnHost.Markers {
                 case INVALID_PRODUCER_EPOCH -> remaining.remove(p);
                 case TRANSACTION_COORDINATOR_FENCED -> {
                     LOG.info("event=markers_fenced id={} partition={} epoch={}", txn.id(), p, coordinatorEpoch);
-                    tasks.remove(txn.id(), this);
+                    forget(this);
                 }
                 default -> LOG.debug("event=marker_refused id={} partition={} error={}", txn.id(), p, error);
             }
@@ -259,13 +278,8 @@ final class MarkerSender implements TxnHost.Markers {
         }
 
         private void onCompleted(Boolean done, Throwable failed) {
-            if (failed == null) {
-                tasks.remove(txn.id(), this);
-                return;
-            }
-            Errors error = Answers.errorOf(failed);
-            if (error == Errors.NOT_COORDINATOR) {
-                tasks.remove(txn.id(), this);
+            if (failed == null || Answers.errorOf(failed) == Errors.NOT_COORDINATOR) {
+                forget(this);
             } else {
                 again();
             }

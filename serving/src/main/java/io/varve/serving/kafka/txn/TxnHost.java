@@ -62,6 +62,9 @@ final class TxnHost implements MetadataFeed.Sink, Elections, AutoCloseable {
         /** Writes the markers of {@code txn}, which is prepared, and then calls {@link TxnHost#complete}. */
         void send(int partition, int coordinatorEpoch, Txn txn);
 
+        /** Completes when nothing is left to be carried out for {@code id} here; at once if nothing is. */
+        CompletableFuture<Void> whenDone(String id);
+
         /** This broker no longer coordinates the partition: what is under way for it is somebody else's now. */
         void drop(int partition);
     }
@@ -156,6 +159,15 @@ final class TxnHost implements MetadataFeed.Sink, Elections, AutoCloseable {
                             .ifPresent(txn -> markers.send(partition, d.coordinatorEpoch(), txn));
                 })
                 .thenApply(Decided::decision);
+    }
+
+    /**
+     * Completes when the markers of {@code id}'s decided transaction are written and it is complete, or after {@code waitMs}: the decision
+     * stands either way, and is carried out either way.
+     */
+    CompletableFuture<Void> carriedOut(String id, long waitMs) {
+        // A copy: the time-out is this caller's alone.
+        return markers.whenDone(id).copy().completeOnTimeout(null, waitMs, TimeUnit.MILLISECONDS);
     }
 
     /** The durable state of {@code id}. */

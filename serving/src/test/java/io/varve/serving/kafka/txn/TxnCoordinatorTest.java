@@ -72,6 +72,23 @@ class TxnCoordinatorTest {
         assertThat(aborted("there")).isEmpty();
     }
 
+    /** A client that meets its own last transaction pauses, franz-go for five seconds. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void whoHearsOfTheEndFindsItCarriedOut(boolean versionTwo) {
+        TestProducer producer = new TestProducer(cluster, "tx", versionTwo, LONG_MS);
+        assertThat(producer.init()).isEqualTo(Errors.NONE);
+        for (int round = 1; round <= 5; round++) {
+            writeEverywhere(producer);
+
+            assertThat(producer.end(true)).isEqualTo(Errors.NONE);
+
+            assertThat(producer.status()).isEqualTo("CompleteCommit");
+            // More than two offsets a round are possible: a marker that is written again says the same.
+            assertThat(cluster.log("there", 0).offsets().lastStable()).isGreaterThanOrEqualTo(2L * round);
+        }
+    }
+
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void anAbortIsMarkedAsSuchEverywhere(boolean versionTwo) {
