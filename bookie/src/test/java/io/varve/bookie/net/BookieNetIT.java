@@ -179,7 +179,7 @@ class BookieNetIT {
 
     @Test
     void aStreamWhoseBookieFallsSilentFailsAsUnknown() throws Exception {
-        RemoteBookieClient impatient = new RemoteBookieClient(new BookieClientOptions(rpc, 200, 60_000));
+        RemoteBookieClient impatient = new RemoteBookieClient(new BookieClientOptions(rpc, 2_000, 60_000));
         try {
             AppendStream stream = impatient.openAppend(bookie, PARTITION, SEGMENT, 3, 0, 0, heard);
             append(stream, 0, "a");

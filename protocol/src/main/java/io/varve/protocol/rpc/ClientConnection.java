@@ -171,7 +171,11 @@ final class ClientConnection implements RpcConnection {
         if (sweep == null) {
             sweep = loop.scheduleWithFixedDelay(this::expire, SWEEP_MS, SWEEP_MS, TimeUnit.MILLISECONDS);
         }
-        sendOrWait(new Pending(() -> transmit(call, body), body::release));
+        if (mayOvertakeNobody()) {
+            transmit(call, body);
+        } else {
+            sendOrWait(new Pending(() -> transmit(call, body), body::release));
+        }
     }
 
     private void transmit(Call call, ByteBuf body) {
@@ -217,6 +221,10 @@ final class ClientConnection implements RpcConnection {
             Frame.releaseAll(parts);
             return;
         }
+        if (mayOvertakeNobody()) {
+            link.send(Frame.STREAM_MESSAGE, 0, stream.correlation, 0, parts);
+            return;
+        }
         sendOrWait(new Pending(
                 () -> link.send(Frame.STREAM_MESSAGE, 0, stream.correlation, 0, parts), () -> Frame.releaseAll(parts)));
     }
@@ -230,14 +238,19 @@ final class ClientConnection implements RpcConnection {
                 () -> link.sendText(Frame.STREAM_END, status.code(), stream.correlation, message), () -> {}));
     }
 
+    /** While what waited is being sent, what a callback sends goes behind it. */
+    private boolean mayOvertakeNobody() {
+        return state == State.READY && waiting.isEmpty();
+    }
+
     private void sendOrWait(Pending pending) {
-        switch (state) {
-            case READY -> pending.send.run();
-            case CONNECTING, WAITING -> waiting.add(pending);
-            case CLOSED -> {
-                pending.drop.run();
-                failAll(lastReason);
-            }
+        if (mayOvertakeNobody()) {
+            pending.send.run();
+        } else if (state == State.CLOSED) {
+            pending.drop.run();
+            failAll(lastReason);
+        } else {
+            waiting.add(pending);
         }
     }
 

@@ -233,6 +233,34 @@ class RpcIT {
     }
 
     @Test
+    void whatIsSentAtTheMomentOfConnectingGoesBehindWhatWaited() throws Exception {
+        RpcServer server = serve(new EchoService(), RpcBounds.DEFAULT, 0);
+        Recorder recorder = new Recorder();
+        AtomicReference<RpcStream> stream = new AtomicReference<>();
+        CountDownLatch opened = new CountDownLatch(1);
+        CountDownLatch connected = new CountDownLatch(1);
+        client("cluster-1", RpcBounds.DEFAULT)
+                .connection(
+                        new RpcTarget("localhost", server.port(), RpcRole.BOOKIE, 7), (connection, state, reason) -> {
+                            if (state == RpcConnection.State.READY) {
+                                stream.set(connection.openStream(9, recorder));
+                                stream.get().send(bytes("first"));
+                                opened.countDown();
+                            }
+                        })
+                .call(ECHO, bytes("waited"), 5_000)
+                .thenAccept(reply -> {
+                    reply.release();
+                    stream.get().send(bytes("second"));
+                    connected.countDown();
+                });
+        assertThat(opened.await(5, TimeUnit.SECONDS)).isTrue();
+        assertThat(connected.await(5, TimeUnit.SECONDS)).isTrue();
+        assertThat(recorder.messages.take()).isEqualTo("first");
+        assertThat(recorder.messages.take()).isEqualTo("second");
+    }
+
+    @Test
     void aStreamEndsWithItsConnection() throws Exception {
         RpcServer server = serve(new EchoService(), RpcBounds.DEFAULT, 0);
         RpcConnection connection = connect(server.port(), 7, RpcBounds.DEFAULT);
