@@ -4,6 +4,7 @@ import io.varve.metadata.api.MetadataDelta;
 import io.varve.metadata.api.MetadataListener;
 import io.varve.metadata.core.Deltas;
 import io.varve.metadata.core.MetadataImage;
+import io.varve.metadata.core.SnapshotReplay;
 import io.varve.protocol.meta.MetadataRecord;
 import io.varve.protocol.meta.WatchBatch;
 import io.varve.protocol.meta.WatchChange;
@@ -25,7 +26,7 @@ final class ViewKeeper {
     private volatile MetadataImage view = MetadataImage.EMPTY;
 
     /** A whole state under way, or null. */
-    private MetadataImage incoming;
+    private SnapshotReplay incoming;
 
     MetadataImage view() {
         return view;
@@ -82,17 +83,17 @@ final class ViewKeeper {
 
     private void onSnapshotPart(WatchSnapshotPart part) {
         if (part.getFirst()) {
-            incoming = MetadataImage.EMPTY;
+            incoming = new SnapshotReplay();
         }
         if (incoming == null) {
             return;
         }
         for (MetadataRecord record : part.getRecordsList()) {
-            incoming = incoming.replay(record);
+            incoming.add(record);
         }
         if (part.getLast()) {
             MetadataImage before = view;
-            MetadataImage after = incoming.restoredAt(part.getVersion(), part.getDigest());
+            MetadataImage after = incoming.finish(part.getVersion(), part.getDigest());
             incoming = null;
             if (after.version() >= before.version()) {
                 advance(before, after, Deltas.everything(before, after));

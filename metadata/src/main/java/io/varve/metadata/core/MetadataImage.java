@@ -151,11 +151,6 @@ public final class MetadataImage implements MetadataView {
         return image.at(newVersion, Digest.fold(digest, records));
     }
 
-    /** This image as the one that a snapshot was made of: its records alone don't say which version and digest it had. */
-    public MetadataImage restoredAt(long atVersion, long withDigest) {
-        return at(atVersion, withDigest);
-    }
-
     /** The same state at a later version: nothing in between changed it. */
     MetadataImage at(long newVersion, long newDigest) {
         Invariant.check(newVersion >= version, "versions only rise", version, newVersion);
@@ -223,6 +218,19 @@ public final class MetadataImage implements MetadataView {
                         chain -> isIn(chain, segment) ? chain.replace(segment) : chain.append(segment));
     }
 
+    /** With a segment that appeared in the indexes, though in no chain yet. */
+    MetadataImage indexed(SegmentDescriptor segment) {
+        return with(segments.changed(null, segment))
+                .with(counters.afterSegment(segment.id().value()));
+    }
+
+    /** The chain of a partition that exists. */
+    SegmentChain chainOf(PartitionId id) {
+        PartitionState partition = partitions.find(id);
+        Invariant.check(partition != null, "a segment's partition exists");
+        return partition.chain();
+    }
+
     private static boolean isIn(SegmentChain chain, SegmentDescriptor segment) {
         SegmentDescriptor there = chain.at(segment.startOffset());
         return there != null && there.id().equals(segment.id());
@@ -245,7 +253,7 @@ public final class MetadataImage implements MetadataView {
         });
     }
 
-    private MetadataImage withChain(PartitionId id, UnaryOperator<SegmentChain> change) {
+    MetadataImage withChain(PartitionId id, UnaryOperator<SegmentChain> change) {
         PartitionState partition = partitions.find(id);
         Invariant.check(partition != null, "a segment's partition exists");
         return with(partitions.replaced(new PartitionState(

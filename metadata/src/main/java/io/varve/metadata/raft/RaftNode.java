@@ -70,8 +70,8 @@ public final class RaftNode implements AutoCloseable {
         this.settings = settings;
         this.group = RaftGroupId.valueOf(
                 UUID.nameUUIDFromBytes(("varve/" + settings.groupName()).getBytes(StandardCharsets.UTF_8)));
-        this.machine = new RaftStateMachine(
-                listener, faults, settings.snapshotEntries(), backup, this::onSnapshotWritten);
+        this.machine =
+                new RaftStateMachine(listener, faults, settings.snapshotEntries(), backup, this::onSnapshotWritten);
         List<RaftPeer> peers = new ArrayList<>();
         settings.peers().forEach(peer -> peers.add(peer(peer)));
         this.server = RaftServer.newBuilder()

@@ -5,6 +5,7 @@ import com.google.protobuf.InvalidProtocolBufferException;
 import io.varve.metadata.core.CommandHistory;
 import io.varve.metadata.core.ImageRecords;
 import io.varve.metadata.core.MetadataImage;
+import io.varve.metadata.core.SnapshotReplay;
 import io.varve.protocol.meta.CommandReply;
 import io.varve.protocol.meta.MetadataRecord;
 import io.varve.protocol.meta.SnapshotBlock;
@@ -115,7 +116,7 @@ public final class SnapshotFile {
         long digest = fields.readLong();
         require(fields.readInt() == crc(header, HEADER_BYTES - 4), "its header doesn't have its checksum");
 
-        MetadataImage image = MetadataImage.EMPTY;
+        SnapshotReplay replay = new SnapshotReplay();
         CommandHistory history = CommandHistory.EMPTY;
         CRC32C all = new CRC32C();
         int blocks = 0;
@@ -129,7 +130,7 @@ public final class SnapshotFile {
             blocks++;
             SnapshotBlock block = SnapshotBlock.parseFrom(CodedInputStream.newInstance(bytes));
             for (MetadataRecord record : block.getRecordsList()) {
-                image = image.replay(record);
+                replay.add(record);
             }
             for (SnapshotClient client : block.getClientsList()) {
                 history = history.with(client.getId(), client(client));
@@ -137,7 +138,7 @@ public final class SnapshotFile {
         }
         require(in.readInt() == blocks, "blocks are missing");
         require(in.readInt() == (int) all.getValue(), "blocks were exchanged");
-        return new State(image.restoredAt(version, digest), history);
+        return new State(replay.finish(version, digest), history);
     }
 
     private static CommandHistory.Client client(SnapshotClient client) {

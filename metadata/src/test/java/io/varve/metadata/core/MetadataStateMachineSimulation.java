@@ -492,10 +492,13 @@ class MetadataStateMachineSimulation {
             MetadataImage replayed = MetadataImage.EMPTY.replay(image.version(), cluster.records);
             assertThat(replayed).isEqualTo(image);
             MetadataImage restored = MetadataImage.EMPTY;
+            SnapshotReplay quick = new SnapshotReplay();
             for (MetadataRecord record : ImageRecords.stream(image).toList()) {
                 restored = restored.replay(record);
+                quick.add(record);
             }
-            assertThat(restored.restoredAt(image.version(), image.digest())).isEqualTo(image);
+            assertThat(restored.at(image.version(), image.digest())).isEqualTo(image);
+            assertThat(quick.finish(image.version(), image.digest())).isEqualTo(image);
         }
     }
 }

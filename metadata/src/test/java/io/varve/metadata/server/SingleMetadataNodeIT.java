@@ -94,9 +94,12 @@ class SingleMetadataNodeIT {
             RemoteMetadataClient client = cluster.client();
             registerBookies(client);
             client.registerBroker(broker(1, 11)).join();
-            Topic topic = client.createTopic("t", 2, 3, Map.of("retention.ms", "5")).join();
-            client.allocateSegment(new PartitionId(topic.id(), 1), 0, 0, Set.of()).join();
-            assertThat(MetadataBackup.save(client, backup, 10_000)).isEqualTo(client.view().version());
+            Topic topic =
+                    client.createTopic("t", 2, 3, Map.of("retention.ms", "5")).join();
+            client.allocateSegment(new PartitionId(topic.id(), 1), 0, 0, Set.of())
+                    .join();
+            assertThat(MetadataBackup.save(client, backup, 10_000))
+                    .isEqualTo(client.view().version());
             saved = client.view();
             assertThatThrownBy(() -> MetadataBackup.restore(backup, cluster.directoryOf(1)))
                     .isInstanceOf(StartupException.class);
@@ -111,7 +114,8 @@ class SingleMetadataNodeIT {
             assertThat(client.createTopic("u", 1, 1, Map.of()).join().name()).isEqualTo("u");
             cluster.stop(1);
             cluster.start(1);
-            assertThat(client.linearizable().get(20, TimeUnit.SECONDS).topic("u")).isPresent();
+            assertThat(client.linearizable().get(20, TimeUnit.SECONDS).topic("u"))
+                    .isPresent();
             assertThat(cluster.faults()).isEmpty();
         }
     }
