@@ -239,6 +239,15 @@ public final class Journal {
         }
     }
 
+    /** Tells everything that is queued that it is lost, once the journal's thread is no more. Any thread. */
+    synchronized void abandonQueued() {
+        for (JournalOp op = nextQueued(); op != null; op = nextQueued()) {
+            drained = op.next;
+            op.next = null;
+            op.onLost();
+        }
+    }
+
     private void failQueued() {
         tellFailure();
         for (JournalOp op = nextQueued(); op != null; op = nextQueued()) {

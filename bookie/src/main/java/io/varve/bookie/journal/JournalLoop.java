@@ -1,7 +1,6 @@
 package io.varve.bookie.journal;
 
 import io.varve.base.FaultHandler;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
@@ -12,6 +11,9 @@ public final class JournalLoop implements AutoCloseable {
 
     /** How long the journal must be quiet before what it holds is marked as having been durable. */
     private static final long QUIET_NS = TimeUnit.MILLISECONDS.toNanos(100);
+
+    /** How long a close waits for a file to write to. */
+    private static final long CLOSE_WAIT_NS = TimeUnit.SECONDS.toNanos(5);
 
     private final Journal journal;
     private final FaultHandler faults;
@@ -37,6 +39,9 @@ public final class JournalLoop implements AutoCloseable {
     /** Queues an op. Any thread. */
     public void submit(JournalOp op) {
         journal.submit(op);
+        if (workerDone) {
+            journal.abandonQueued();
+        }
         wake();
     }
 
@@ -66,7 +71,7 @@ public final class JournalLoop implements AutoCloseable {
                 quietSinceNs = System.nanoTime();
                 continue;
             }
-            if (closing && (journal.isIdle() || journal.failure() != null)) {
+            if (closing && (journal.isIdle() || journal.failure() != null || hasWaitedLong(quietSinceNs))) {
                 workerDone = true;
                 LockSupport.unpark(flusher);
                 return;
@@ -79,6 +84,11 @@ public final class JournalLoop implements AutoCloseable {
             }
             sleepWorker(mayMark ? QUIET_NS - quietNs : Long.MAX_VALUE);
         }
+    }
+
+    /** Nothing moves: the next journal file isn't made, because there is no room for it. */
+    private static boolean hasWaitedLong(long sinceNs) {
+        return System.nanoTime() - sinceNs > CLOSE_WAIT_NS;
     }
 
     private void sleepWorker(long forNs) {
@@ -117,27 +127,29 @@ public final class JournalLoop implements AutoCloseable {
         }
     }
 
-    /** Makes durable what was submitted before, with a mark behind it, and ends the threads. Waits for the disk. */
+    /**
+     * Makes durable what was submitted before, with a mark behind it, and ends the threads. Waits for the disk; but for a journal file that nobody can make any more
+     * only so long. Whoever makes them must go on until this returns.
+     */
     @Override
     public void close() {
-        CountDownLatch marked = new CountDownLatch(1);
-        submit(new MarkOp(marked::countDown));
+        submit(new MarkOp(() -> {}));
+        closing = true;
         boolean interrupted = false;
         while (worker.isAlive() || flusher.isAlive()) {
+            LockSupport.unpark(worker);
+            // A thread that ended in a fault says nothing any more.
+            workerDone |= !worker.isAlive();
+            LockSupport.unpark(flusher);
             try {
-                // A thread that ended in a fault answers nothing any more.
-                if (marked.await(10, TimeUnit.MILLISECONDS) || !worker.isAlive()) {
-                    closing = true;
-                    workerDone |= !worker.isAlive();
-                    LockSupport.unpark(worker);
-                    LockSupport.unpark(flusher);
-                    worker.join(10);
-                    flusher.join(10);
-                }
+                worker.join(10);
+                flusher.join(10);
             } catch (InterruptedException retry) {
                 interrupted = true;
             }
         }
+        workerDone = true;
+        journal.abandonQueued();
         if (interrupted) {
             Thread.currentThread().interrupt();
         }

@@ -103,6 +103,8 @@ final class DirectoryRunner implements Closeable {
 
     @Override
     public void close() throws IOException {
+        // The journal may need one more file: whoever makes them goes last.
+        loop.close();
         closing = true;
         boolean interrupted = false;
         for (Thread thread : List.of(housekeeper, settler, scrubber)) {
@@ -115,7 +117,6 @@ final class DirectoryRunner implements Closeable {
                 }
             }
         }
-        loop.close();
         store.close();
         if (interrupted) {
             Thread.currentThread().interrupt();

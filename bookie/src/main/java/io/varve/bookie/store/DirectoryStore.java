@@ -3,6 +3,7 @@ package io.varve.bookie.store;
 import io.varve.base.SegmentId;
 import io.varve.bookie.client.BookieClient.FenceReply;
 import io.varve.bookie.client.BookieStatus;
+import io.varve.bookie.core.DiskPace;
 import io.varve.bookie.core.Fence;
 import io.varve.bookie.core.SegmentReplica;
 import io.varve.bookie.disk.Disk;
@@ -52,6 +53,7 @@ final class DirectoryStore implements Journal.Listener {
     /** Replicas whose own files are to be deleted. */
     final ConcurrentLinkedQueue<SegmentId> filesToDelete = new ConcurrentLinkedQueue<>();
 
+    private final DiskPace pace = new DiskPace();
     private long appendedEntries;
     private long appendedBytes;
     private long firstSubmittedNs;
@@ -299,6 +301,10 @@ final class DirectoryStore implements Journal.Listener {
             metrics.fsyncLatency.record(flushNs, java.util.concurrent.TimeUnit.NANOSECONDS);
             metrics.groupOps.record(ops);
             metrics.groupBytes.record(bytes);
+            if (pace.onFlush(flushNs)) {
+                LOG.warn("directory={} slow={}", disk.name(), pace.isSlow());
+                shared.listener.onSlowDiskChanged(incarnation(), pace.isSlow());
+            }
         }
         if (appendedEntries > 0) {
             metrics.appendedEntries.increment(appendedEntries);

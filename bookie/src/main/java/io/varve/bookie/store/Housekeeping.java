@@ -13,6 +13,9 @@ final class Housekeeping {
 
     private static final int FILES_READY = 2;
 
+    /** Kept to be used again, because filling new ones with zeros writes every byte twice. */
+    private static final int FILES_FREE_MAX = 8;
+
     private final DirectoryStore directory;
     private final Runnable wakeJournal;
 
@@ -67,7 +70,7 @@ final class Housekeeping {
             return false;
         }
         directory.disk.delete(JournalIndexFile.name(number));
-        if (!files.release(number, files.freeCount() < FILES_READY)) {
+        if (!files.release(number, files.freeCount() < FILES_FREE_MAX)) {
             return false;
         }
         directory.measureSpace();

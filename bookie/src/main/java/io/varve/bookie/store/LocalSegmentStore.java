@@ -491,6 +491,11 @@ public final class LocalSegmentStore implements SegmentStore {
         }
     }
 
+    /** Fsyncs of groups so far. */
+    long groupsWritten() {
+        return shared.metrics.fsyncLatency.count();
+    }
+
     /** Bytes that reads at CATCH_UP hold at the moment. */
     long catchUpBytesHeld() {
         return catchUpReads.bytesHeld();

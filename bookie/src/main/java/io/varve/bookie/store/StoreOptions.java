@@ -1,6 +1,8 @@
 package io.varve.bookie.store;
 
 import io.varve.base.BookieId;
+import io.varve.bookie.core.JournalFormat;
+import io.varve.bookie.core.RecordType;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Objects;
@@ -47,6 +49,24 @@ public record StoreOptions(
         Objects.requireNonNull(clusterId, "clusterId");
         Objects.requireNonNull(bookieId, "bookieId");
         directories = List.copyOf(directories);
+        require(
+                journalFileBytes % JournalFormat.BLOCK_BYTES == 0 && journalFileBytes <= JournalFormat.FILE_BYTES_MAX,
+                "a journal file has whole blocks");
+        require(groupBytesMax > 0 && groupBytesMax % JournalFormat.BLOCK_BYTES == 0, "a group has whole blocks");
+        // Or an entry could be taken that fits into no file.
+        require(
+                JournalFormat.blockAligned(JournalFormat.recordBytes(RecordType.ENTRY, entryBytesMax))
+                        <= journalFileBytes - JournalFormat.BLOCK_BYTES,
+                "the largest entry fits into a journal file");
+        require(
+                diskRelieveBytes > diskReserveBytes,
+                "a full disk becomes writable when more is free than made it full");
+    }
+
+    private static void require(boolean holds, String what) {
+        if (!holds) {
+            throw new IllegalArgumentException(what);
+        }
     }
 
     /** The defaults for these directories. */

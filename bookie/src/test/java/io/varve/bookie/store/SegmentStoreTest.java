@@ -150,7 +150,8 @@ class SegmentStoreTest {
 
     private long journalFiles() throws java.io.IOException {
         try (var files = java.nio.file.Files.list(directory.resolve("journal"))) {
-            return files.filter(file -> file.toString().endsWith(".journal")).count();
+            return files.filter(file -> file.getFileName().toString().matches("\\d+\\.journal"))
+                    .count();
         }
     }
 
