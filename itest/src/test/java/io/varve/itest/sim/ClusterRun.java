@@ -8,6 +8,7 @@ import io.varve.sim.SimRandomness;
 import io.varve.sim.SimScheduler;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.TreeMap;
 
 /**
  * One seed's life of a cluster: options are drawn first (what can go wrong in this run, and how often), then faults run for a while, then they
@@ -15,7 +16,7 @@ import java.util.List;
  */
 final class ClusterRun {
 
-    private static final long FAULTS_NS = 6_000_000_000L;
+    private static final long FAULTS_NS = 4_000_000_000L;
     private static final long HEAL_NS = 30_000_000_000L;
     private static final long CHECK_NS = 50_000_000L;
 
@@ -25,8 +26,11 @@ final class ClusterRun {
     private final Topic topic;
     private final List<SimProducer> producers = new ArrayList<>();
     private final List<SimReader> readers = new ArrayList<>();
+    private final List<List<SimTransactions>> transactions = new ArrayList<>();
+    private final List<SimCommittedReader> committedReaders = new ArrayList<>();
     private final int bookieCount;
     private final int producersPerPartition;
+    private final int transactionsPerPartition;
     private final int faultBookiesMax;
     private final int lostDisksMax;
     private final int killWeight;
@@ -56,6 +60,7 @@ final class ClusterRun {
         // Nothing is repaired here, so each lost disk is lost for good; A - 1 of them cost no acknowledged entry.
         lostDisksMax = acks - 1;
         producersPerPartition = randomness.percent(20) ? 6 : 1;
+        transactionsPerPartition = randomness.percent(50) ? 1 + randomness.nextInt(3) : 0;
         killWeight = weight();
         pauseWeight = weight();
         isolateWeight = weight();
@@ -103,6 +108,16 @@ final class ClusterRun {
                 producers.add(producer);
                 producer.start();
             }
+            List<SimTransactions> ofPartition = new ArrayList<>();
+            for (int t = 0; t < transactionsPerPartition; t++) {
+                SimTransactions transactional = new SimTransactions(cluster, partition, 5_000 + 100 * index + t);
+                ofPartition.add(transactional);
+                transactional.start();
+            }
+            transactions.add(ofPartition);
+            SimCommittedReader committed = new SimCommittedReader(cluster, partition, ofPartition);
+            committedReaders.add(committed);
+            committed.start();
             SimReader reader = new SimReader(cluster, partition);
             readers.add(reader);
             reader.start();
@@ -112,6 +127,7 @@ final class ClusterRun {
         scheduler.runFor(FAULTS_NS);
         heal();
         producers.forEach(SimProducer::stop);
+        transactions.forEach(ofPartition -> ofPartition.forEach(SimTransactions::stop));
         boolean healthy = scheduler.runUntil(this::isWell, HEAL_NS);
         if (!healthy) {
             throw scheduler.failure(
@@ -272,11 +288,15 @@ final class ClusterRun {
                 return false;
             }
         }
+        if (!transactions.stream().allMatch(t -> t.stream().allMatch(SimTransactions::isDone))) {
+            return false;
+        }
         for (int i = 0; i < readers.size(); i++) {
             PartitionId partition = new PartitionId(topic.id(), i);
             var log = cluster.find(partition);
             if (log.isEmpty()
-                    || log.get().offsets().highWatermark() != readers.get(i).position()) {
+                    || log.get().offsets().highWatermark() != readers.get(i).position()
+                    || committedReaders.get(i).position() != readers.get(i).position()) {
                 return false;
             }
         }

@@ -89,7 +89,8 @@ final class SimReader {
             History.require(first == position, "a reader at " + position + " of " + partition + " is given " + first);
             History.require(
                     last < result.offsets().highWatermark(), "a reader sees below the high watermark only: " + last);
-            long number = SimBatches.numberOf(bytes);
+            // A marker is told by its place.
+            long number = RecordBatchHeader.isControl(bytes, bytes.position()) ? -1 - first : SimBatches.numberOf(bytes);
             cluster.history().onShown(partition, first, number);
             read.put(first, number);
             position = last + 1;

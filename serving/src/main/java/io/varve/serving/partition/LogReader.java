@@ -220,19 +220,34 @@ final class LogReader {
             answer.accept(found, LogError.NONE);
             return;
         }
-        collect(log.partition().chain().from(fromOffset).values().iterator(), fromOffset, toOffset, found, answer);
+        collect(chainFrom(fromOffset), fromOffset, fromOffset, toOffset, found, answer);
     }
 
+    private Iterator<SegmentDescriptor> chainFrom(long offset) {
+        return log.partition().chain().from(offset).values().iterator();
+    }
+
+    /** @param coveredTo the end of the segments whose checkpoints were asked so far */
     private void collect(
             Iterator<SegmentDescriptor> rest,
+            long coveredTo,
             long fromOffset,
             long toOffset,
             List<Aborted> found,
             BiConsumer<List<Aborted>, LogError> answer) {
         SegmentDescriptor segment = nextSealed(rest);
         if (segment == null) {
-            log.state().aborted().collect(fromOffset, toOffset, found);
-            answer.accept(found, LogError.NONE);
+            // Rolls may have happened while checkpoints were read: what they took out of memory is in the checkpoints of newly sealed segments.
+            Iterator<SegmentDescriptor> fresh = chainFrom(coveredTo);
+            boolean moved = log.state().abortedFrom() > coveredTo
+                    && fresh.hasNext()
+                    && fresh.next().state() == SegmentDescriptor.State.SEALED;
+            if (moved) {
+                collect(chainFrom(coveredTo), coveredTo, fromOffset, toOffset, found, answer);
+            } else {
+                log.state().aborted().collect(fromOffset, toOffset, found);
+                answer.accept(found, LogError.NONE);
+            }
             return;
         }
         index(segment, (index, error) -> {
@@ -241,7 +256,7 @@ final class LogReader {
             } else if (index.aborted().collect(fromOffset, toOffset, found)) {
                 answer.accept(found, LogError.NONE);
             } else {
-                collect(rest, fromOffset, toOffset, found, answer);
+                collect(rest, segment.endOffset(), fromOffset, toOffset, found, answer);
             }
         });
     }

@@ -28,7 +28,6 @@ final class StateLoader {
     private final PartitionState partition;
     private final long atOffset;
     private final CompletableFuture<LogState> result = new CompletableFuture<>();
-    private long checkpointOffset;
 
     StateLoader(
             PartitionContext context,
@@ -57,7 +56,7 @@ final class StateLoader {
     private void findCheckpoint(List<SegmentDescriptor> segments, int index) {
         if (index < 0) {
             long start = segments.isEmpty() ? atOffset : segments.get(0).startOffset();
-            replay(LogState.empty(start), start);
+            replay(LogState.empty(start));
             return;
         }
         SegmentDescriptor segment = segments.get(index);
@@ -66,17 +65,16 @@ final class StateLoader {
                 fail("no checkpoint of segment " + segment.id() + " can be read");
             } else if (found.state().isPresent() && found.state().get().offset() <= atOffset) {
                 LogState state = found.state().get();
-                replay(state, state.offset());
+                replay(state);
             } else {
                 findCheckpoint(segments, index - 1);
             }
         });
     }
 
-    /** @param abortedBelow the offset of the checkpoint that was found: aborted transactions below are in it or in an earlier one */
-    private void replay(LogState state, long abortedBelow) {
+    private void replay(LogState state) {
         if (state.offset() >= atOffset) {
-            finish(state, abortedBelow);
+            finish(state);
             return;
         }
         Optional<SegmentDescriptor> covering = partition.chain().covering(state.offset());
@@ -86,7 +84,7 @@ final class StateLoader {
         }
         SegmentDescriptor segment = covering.get();
         if (state.segmentStart() != segment.startOffset()) {
-            state.onSegment(segment.startOffset(), abortedBelow);
+            state.onSegment(segment.startOffset(), LogState.KEEP_ABORTED);
         }
         loop.on(loop.recoveryReads().call(loop, () -> read(segment, state.offset())), (entries, failure) -> {
             if (failure != null) {
@@ -101,7 +99,7 @@ final class StateLoader {
             } finally {
                 entries.release();
             }
-            replay(state, abortedBelow);
+            replay(state);
         });
     }
 
@@ -141,19 +139,13 @@ final class StateLoader {
         }
     }
 
-    private void finish(LogState state, long abortedBelow) {
+    private void finish(LogState state) {
         partition
                 .chain()
                 .open()
                 .filter(open -> state.segmentStart() != open.startOffset())
-                .ifPresent(open -> state.onSegment(open.startOffset(), abortedBelow));
-        this.checkpointOffset = abortedBelow;
+                .ifPresent(open -> state.onSegment(open.startOffset(), LogState.KEEP_ABORTED));
         result.complete(state);
-    }
-
-    /** The offset of the checkpoint that the state began with. */
-    long checkpointOffset() {
-        return checkpointOffset;
     }
 
     private void fail(String why) {

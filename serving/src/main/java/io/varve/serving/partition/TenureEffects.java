@@ -112,15 +112,16 @@ final class TenureEffects implements LeaderEffects<ByteBuf> {
                         failure.getMessage());
                 log.leader().onStateFailed(ticket);
             } else if (log.leader().isLoading(ticket)) {
-                onStateLoaded(ticket, atOffset, state, loader.checkpointOffset());
+                onStateLoaded(ticket, atOffset, state);
             }
         });
     }
 
-    private void onStateLoaded(int ticket, long atOffset, LogState state, long loadedFrom) {
+    private void onStateLoaded(int ticket, long atOffset, LogState state) {
         long bytes = state.segmentBytes();
         long maxTimestampMs = state.segmentMaxTimestampMs();
-        state.onSegment(atOffset, loadedFrom);
+        // Which replicas hold the checkpoint that was loaded isn't known, so the new segment's take over all that it says.
+        state.onSegment(atOffset, LogState.KEEP_ABORTED);
         log.onStateLoaded(state);
         log.leader().onStateLoaded(ticket, bytes, maxTimestampMs);
     }
@@ -232,7 +233,7 @@ final class TenureEffects implements LeaderEffects<ByteBuf> {
         // A checkpoint is durable for sure where an entry after it is.
         long durable = checkpointOffset < startOffset ? checkpointOffset : earlierCheckpointOffset;
         boolean known = durable >= 0 && durable < startOffset;
-        log.state().onSegment(startOffset, known ? durable : -1);
+        log.state().onSegment(startOffset, known ? durable : LogState.KEEP_ABORTED);
     }
 
     @Override

@@ -21,6 +21,9 @@ import java.util.zip.CRC32C;
  */
 public final class LogState {
 
+    /** For {@link #onSegment}: nothing is known of earlier segments' checkpoints. */
+    public static final long KEEP_ABORTED = -1;
+
     private static final byte VERSION = 1;
     private static final int CRC_AT = 1;
     private static final int COVERED_AT = CRC_AT + Integer.BYTES;
@@ -35,6 +38,7 @@ public final class LogState {
     private long segmentBytes;
     private long segmentMaxTimestampMs = -1;
     private long abortedFrom;
+    private long abortedFromNext;
 
     private LogState(EpochTable epochs, ProducerStates producers, AbortedTxns aborted, TimeIndex times) {
         this.epochs = epochs;
@@ -101,6 +105,9 @@ public final class LogState {
     /**
      * Entries from here on belong to another segment. Those that were applied already are to be counted again.
      *
+     * <p>Aborted transactions are forgotten one segment later than they could be: while the roll is under way the segment before isn't sealed yet,
+     * and its checkpoint not yet asked by readers.
+     *
      * @param abortedBelow aborted transactions whose markers lie below are in an earlier segment's checkpoint for sure
      */
     public void onSegment(long startOffset, long abortedBelow) {
@@ -108,7 +115,8 @@ public final class LogState {
         segmentBytes = 0;
         segmentMaxTimestampMs = -1;
         times = new TimeIndex();
-        abortedFrom = Math.max(abortedFrom, abortedBelow);
+        abortedFrom = Math.max(abortedFrom, abortedFromNext);
+        abortedFromNext = Math.max(abortedFrom, abortedBelow);
         aborted.dropBelow(abortedFrom);
     }
 

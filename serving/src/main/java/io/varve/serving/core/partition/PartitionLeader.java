@@ -470,7 +470,7 @@ public final class PartitionLeader<P> {
         Invariant.check(phase instanceof Active || phase instanceof Rolling, "I-14 appends only while serving");
         enter(firstOffset, lastOffset, crc, sizeBytes, maxTimestampMs, payload);
         SegmentWriter writer = writing();
-        if (writer != null && writer.isCheckpointDue(options.checkpointBytes())) {
+        if (writer != null && writer.isCheckpointDue(options.checkpointBytes(), highWatermark)) {
             checkpoint(writer);
         }
         if (phase instanceof Active) {
@@ -490,7 +490,7 @@ public final class PartitionLeader<P> {
     }
 
     private void checkpoint(SegmentWriter writer) {
-        writer.onCheckpoint(out.checkpoint(writer, endOffset));
+        writer.onCheckpoint(endOffset, out.checkpoint(writer, endOffset));
     }
 
     private void send(SegmentWriter writer, int index) {

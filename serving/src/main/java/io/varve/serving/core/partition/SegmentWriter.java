@@ -20,6 +20,7 @@ public final class SegmentWriter {
     private final ReplicationTracker tracker;
     private long sentBytes;
     private long checkpointedBytes;
+    private long checkpointOffset = -1;
     private int checkpointBytes;
     private long ackedBytes;
     private long ackedMaxTimestampMs = -1;
@@ -78,12 +79,17 @@ public final class SegmentWriter {
         return sentBytes;
     }
 
-    /** Whether a checkpoint is due: after so many bytes, or after a multiple of its own size if that is more. */
-    boolean isCheckpointDue(long spacingBytes) {
-        return sentBytes - checkpointedBytes >= Math.max(spacingBytes, (long) checkpointBytes * CHECKPOINT_COST);
+    /**
+     * Whether a checkpoint is due: after so many bytes, or after a multiple of its own size if that is more; but not while the one before lies above
+     * the high watermark. Replicas keep the newest two, so one of them is then always at or below any seal.
+     */
+    boolean isCheckpointDue(long spacingBytes, long highWatermark) {
+        return checkpointOffset <= highWatermark
+                && sentBytes - checkpointedBytes >= Math.max(spacingBytes, (long) checkpointBytes * CHECKPOINT_COST);
     }
 
-    void onCheckpoint(int sizeBytes) {
+    void onCheckpoint(long offset, int sizeBytes) {
+        checkpointOffset = offset;
         checkpointedBytes = sentBytes;
         checkpointBytes = sizeBytes;
     }
