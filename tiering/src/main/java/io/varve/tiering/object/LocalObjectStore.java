@@ -288,7 +288,7 @@ public final class LocalObjectStore implements ObjectStore {
             try {
                 createDirectories(target.getParent());
                 Files.move(written, target, StandardCopyOption.ATOMIC_MOVE);
-                force(target.getParent());
+                forceNearest(target.getParent());
                 return;
             } catch (NoSuchFileException e) {
                 // Somebody deleted the last other object of the directory, and the empty directory with it.
@@ -319,13 +319,33 @@ public final class LocalObjectStore implements ObjectStore {
         if (!Files.deleteIfExists(file)) {
             return;
         }
-        force(file.getParent());
         // A bucket has no empty directories: a deleted topic leaves nothing.
-        for (Path parent = file.getParent(); !parent.equals(objects); parent = parent.getParent()) {
+        Path parent = file.getParent();
+        while (!parent.equals(objects) && removeIfEmpty(parent)) {
+            parent = parent.getParent();
+        }
+        forceNearest(parent);
+    }
+
+    private static boolean removeIfEmpty(Path directory) throws IOException {
+        try {
+            Files.deleteIfExists(directory);
+            return true;
+        } catch (DirectoryNotEmptyException used) {
+            return false;
+        }
+    }
+
+    /** Forces a directory, or the nearest above it if others removed it meanwhile: what it held is gone with its name in there. */
+    private void forceNearest(Path directory) throws IOException {
+        for (Path at = directory; ; at = at.getParent()) {
             try {
-                Files.deleteIfExists(parent);
-            } catch (DirectoryNotEmptyException used) {
+                force(at);
                 return;
+            } catch (NoSuchFileException removed) {
+                if (at.equals(objects)) {
+                    throw removed;
+                }
             }
         }
     }
