@@ -47,6 +47,10 @@ public final class ProduceHandler {
 
     private static final short LEADER_HINT_VERSION = 10;
     private static final short TRANSACTION_V2_VERSION = 12;
+
+    /** From this one on clients know TRANSACTION_ABORTABLE. */
+    private static final short ABORTABLE_VERSION = 11;
+
     private static final String ADMIN_CLIENT = "__admin_client";
 
     private final BrokerServices broker;
@@ -272,7 +276,7 @@ public final class ProduceHandler {
             PartitionLog.Batch first = valid.batches().get(0);
             TopicPartition which =
                     new TopicPartition(found.topic().orElseThrow().name(), partition);
-            Verification how = request.version() >= TRANSACTION_V2_VERSION ? Verification.ADD : Verification.VERIFY;
+            Verification how = verificationBy(request.version());
             return transactions
                     .verify(data.transactionalId(), first.producerId(), first.producerEpoch(), List.of(which), how)
                     .thenAccept(errors -> {
@@ -284,6 +288,13 @@ public final class ProduceHandler {
                             fail(error, null);
                         }
                     });
+        }
+
+        private static Verification verificationBy(int version) {
+            if (version >= TRANSACTION_V2_VERSION) {
+                return Verification.ADD;
+            }
+            return version >= ABORTABLE_VERSION ? Verification.VERIFY : Verification.VERIFY_FOR_OLD_CLIENT;
         }
 
         private void append(PartitionLog log, RecordValidation.Valid valid, AppendOptions options) {
