@@ -103,15 +103,20 @@ public record ObjectFooter(
             long createdMs,
             long sealedMs) {}
 
-    /** The newest checkpoint of an owner at or below {@code atMostOffset}. */
+    /**
+     * The newest checkpoint of an owner at or below {@code atMostOffset}. Where one segment ends and the next begins, both may have one at
+     * that very offset: asked for exactly there, it is that of the segment that ends; asked for beyond, that of the one that begins.
+     */
     public Optional<Section> checkpointAtMost(long atMostOffset) {
         Section found = null;
         for (Section section : sections) {
-            if (section.type() == ObjectFormat.SECTION_CHECKPOINT
-                    && section.tag() <= atMostOffset
-                    && (found == null || section.tag() >= found.tag())) {
-                found = section;
+            if (section.type() != ObjectFormat.SECTION_CHECKPOINT || section.tag() > atMostOffset) {
+                continue;
             }
+            boolean later = found == null
+                    || section.tag() > found.tag()
+                    || section.tag() == found.tag() && section.tag() < atMostOffset;
+            found = later ? section : found;
         }
         return Optional.ofNullable(found);
     }

@@ -83,6 +83,22 @@ class ObjectFormatTest {
     }
 
     @Test
+    void whereTwoSegmentsMeetEachHasItsOwnCheckpoint() throws Exception {
+        List<TestSegments.Segment> chain = TestSegments.chain(2, 10, 200, true);
+        long middle = chain.get(1).descriptor().startOffset();
+        BuiltObject object = BuiltObject.of(chain, 4096, BlockCompression.NONE, segment -> middle);
+        assertThat(owner(object, middle)).isEqualTo(1);
+        assertThat(owner(object, middle + 1)).isEqualTo(2);
+    }
+
+    /** The id of the segment whose checkpoint is found. */
+    private static long owner(BuiltObject object, long atMostOffset) throws Exception {
+        ObjectFooter.Section section =
+                object.tail().footer().checkpointAtMost(atMostOffset).orElseThrow();
+        return object.range(section.position(), section.bytes()).getLong(0);
+    }
+
+    @Test
     void blocksAreCompressedOnlyWhereItSaves() throws Exception {
         BuiltObject noise = BuiltObject.of(TestSegments.chain(1, 40, 300, false), 4096, Lz4FrameCompression.INSTANCE);
         BuiltObject text = BuiltObject.of(TestSegments.chain(1, 40, 300, true), 4096, Lz4FrameCompression.INSTANCE);

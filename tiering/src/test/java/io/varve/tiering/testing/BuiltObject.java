@@ -1,5 +1,6 @@
 package io.varve.tiering.testing;
 
+import io.varve.metadata.model.SegmentDescriptor;
 import io.varve.tiering.core.Block;
 import io.varve.tiering.core.BlockCompression;
 import io.varve.tiering.core.ObjectBuilder;
@@ -11,6 +12,7 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.ToLongFunction;
 import java.util.zip.CRC32C;
 
 /** An object in memory, with what went into it. */
@@ -22,6 +24,16 @@ public record BuiltObject(
 
     /** Writes segments into an object. */
     public static BuiltObject of(List<TestSegments.Segment> segments, int blockBytes, BlockCompression compression)
+            throws ObjectFormatException {
+        return of(segments, blockBytes, compression, SegmentDescriptor::startOffset);
+    }
+
+    /** Writes segments into an object, each with a checkpoint of an offset. */
+    public static BuiltObject of(
+            List<TestSegments.Segment> segments,
+            int blockBytes,
+            BlockCompression compression,
+            ToLongFunction<SegmentDescriptor> checkpointOffset)
             throws ObjectFormatException {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         ObjectBuilder<RuntimeException> builder = new ObjectBuilder<>(
@@ -39,7 +51,8 @@ public record BuiltObject(
                 builder.append(entry.duplicate());
             }
             builder.endSegment(
-                    segment.descriptor().startOffset(), segment.checkpoint().orElse(null));
+                    checkpointOffset.applyAsLong(segment.descriptor()),
+                    segment.checkpoint().orElse(null));
         }
         ObjectBuilder.Written written = builder.finish();
         return new BuiltObject(out.toByteArray(), segments, compression, written);
