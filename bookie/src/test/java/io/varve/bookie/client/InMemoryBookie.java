@@ -209,6 +209,11 @@ final class InMemoryBookie {
         return copy == null ? -1 : copy.end;
     }
 
+    byte[] entry(SegmentId segment, long firstOffset) {
+        Copy copy = copies.get(segment);
+        return copy == null ? null : copy.entries.get(firstOffset);
+    }
+
     List<byte[]> entries(SegmentId segment) {
         Copy copy = copies.get(segment);
         return copy == null ? List.of() : new ArrayList<>(copy.entries.values());

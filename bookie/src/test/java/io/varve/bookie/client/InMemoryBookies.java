@@ -145,6 +145,11 @@ public final class InMemoryBookies {
         return hosts.get(id).bookie.entries(segment);
     }
 
+    /** The entry that begins at an offset, or null. */
+    public byte[] entry(int id, SegmentId segment, long firstOffset) {
+        return hosts.get(id).bookie.entry(segment, firstOffset);
+    }
+
     /** The fence that stands, or -1. */
     public int fence(int id, PartitionId partition) {
         return hosts.get(id).bookie.fence(partition);

@@ -8,7 +8,6 @@ import io.varve.sim.SimRandomness;
 import io.varve.sim.SimScheduler;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.TreeMap;
 
 /**
  * One seed's life of a cluster: options are drawn first (what can go wrong in this run, and how often), then faults run for a while, then they

@@ -7,6 +7,7 @@ import io.varve.metadata.core.MetadataImage;
 import io.varve.metadata.model.PartitionState;
 import io.varve.metadata.model.Replica;
 import io.varve.metadata.model.SegmentDescriptor;
+import io.varve.protocol.storage.EntryFormat;
 import java.nio.ByteBuffer;
 import java.util.Map;
 import java.util.Optional;
@@ -147,16 +148,9 @@ final class History {
     }
 
     private boolean holds(BookieId bookie, SegmentDescriptor segment, long offset, long number) {
-        if (bookies.end(bookie.value(), segment.id()) <= offset) {
-            return false;
-        }
-        for (byte[] entry : bookies.entries(bookie.value(), segment.id())) {
-            ByteBuffer bytes = ByteBuffer.wrap(entry);
-            if (bytes.getLong(0) == offset) {
-                return SimBatches.numberOf(bytes.position(24)) == number;
-            }
-        }
-        return false;
+        byte[] entry = bookies.entry(bookie.value(), segment.id(), offset);
+        return entry != null
+                && SimBatches.numberOf(ByteBuffer.wrap(entry).position(EntryFormat.HEADER_BYTES)) == number;
     }
 
     /** I-8 and the rise of epochs, at every version. */

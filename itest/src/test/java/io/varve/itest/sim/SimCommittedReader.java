@@ -66,18 +66,19 @@ final class SimCommittedReader {
                 fetch();
             }
         });
-        cluster.observe(log.get().read(position, 50 + randomness.nextInt(3_000), true, Isolation.READ_COMMITTED), result -> {
-            if (in == attempt) {
-                onRead(result);
-                int next = ++attempt;
-                scheduler.schedule(result.batches().isEmpty() ? PAUSE_NS : 500_000, () -> {
-                    if (next == attempt) {
-                        fetch();
+        cluster.observe(
+                log.get().read(position, 50 + randomness.nextInt(3_000), true, Isolation.READ_COMMITTED), result -> {
+                    if (in == attempt) {
+                        onRead(result);
+                        int next = ++attempt;
+                        scheduler.schedule(result.batches().isEmpty() ? PAUSE_NS : 500_000, () -> {
+                            if (next == attempt) {
+                                fetch();
+                            }
+                        });
                     }
+                    result.release();
                 });
-            }
-            result.release();
-        });
     }
 
     private void onRead(ReadResult result) {

@@ -90,7 +90,8 @@ final class SimReader {
             History.require(
                     last < result.offsets().highWatermark(), "a reader sees below the high watermark only: " + last);
             // A marker is told by its place.
-            long number = RecordBatchHeader.isControl(bytes, bytes.position()) ? -1 - first : SimBatches.numberOf(bytes);
+            long number =
+                    RecordBatchHeader.isControl(bytes, bytes.position()) ? -1 - first : SimBatches.numberOf(bytes);
             cluster.history().onShown(partition, first, number);
             read.put(first, number);
             position = last + 1;

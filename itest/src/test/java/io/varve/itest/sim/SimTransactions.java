@@ -98,7 +98,14 @@ final class SimTransactions {
             untilAcknowledged(
                     log -> log.append(
                             List.of(SimBatches.batch(
-                                    number, 1, randomness.nextInt(100), scheduler.wallTimeMs(), producerId, epoch, at, true)),
+                                    number,
+                                    1,
+                                    randomness.nextInt(100),
+                                    scheduler.wallTimeMs(),
+                                    producerId,
+                                    epoch,
+                                    at,
+                                    true)),
                             new AppendOptions(AppendOptions.Origin.CLIENT, true)),
                     result -> {
                         acknowledged.put(number, true);
@@ -115,16 +122,14 @@ final class SimTransactions {
         underWay.keySet().forEach(number -> decided.put(number, commit));
         scheduler.trace("producer " + producerId + (commit ? " commits " : " aborts ") + underWay.keySet());
         short markerEpoch = version == 2 ? (short) (epoch + 1) : epoch;
-        untilAcknowledged(
-                log -> log.appendMarker(new Marker(producerId, markerEpoch, 1, commit, version)),
-                result -> {
-                    scheduler.trace("producer " + producerId + " ended at " + result.baseOffset());
-                    if (version == 2) {
-                        epoch++;
-                        sequence = 0;
-                    }
-                    scheduler.schedule(randomness.nextInt(40_000_000), this::begin);
-                });
+        untilAcknowledged(log -> log.appendMarker(new Marker(producerId, markerEpoch, 1, commit, version)), result -> {
+            scheduler.trace("producer " + producerId + " ended at " + result.baseOffset());
+            if (version == 2) {
+                epoch++;
+                sequence = 0;
+            }
+            scheduler.schedule(randomness.nextInt(40_000_000), this::begin);
+        });
     }
 
     private void untilAcknowledged(

@@ -237,7 +237,8 @@ final class LogReader {
             BiConsumer<List<Aborted>, LogError> answer) {
         SegmentDescriptor segment = nextSealed(rest);
         if (segment == null) {
-            // Rolls may have happened while checkpoints were read: what they took out of memory is in the checkpoints of newly sealed segments.
+            // Rolls may have happened while checkpoints were read: what they took out of memory is in the checkpoints
+            // of newly sealed segments.
             Iterator<SegmentDescriptor> fresh = chainFrom(coveredTo);
             boolean moved = log.state().abortedFrom() > coveredTo
                     && fresh.hasNext()

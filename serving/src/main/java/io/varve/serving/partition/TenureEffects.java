@@ -120,7 +120,8 @@ final class TenureEffects implements LeaderEffects<ByteBuf> {
     private void onStateLoaded(int ticket, long atOffset, LogState state) {
         long bytes = state.segmentBytes();
         long maxTimestampMs = state.segmentMaxTimestampMs();
-        // Which replicas hold the checkpoint that was loaded isn't known, so the new segment's take over all that it says.
+        // Which replicas hold the checkpoint that was loaded isn't known, so the new segment's take over all that it
+        // says.
         state.onSegment(atOffset, LogState.KEEP_ABORTED);
         log.onStateLoaded(state);
         log.leader().onStateLoaded(ticket, bytes, maxTimestampMs);
