@@ -57,7 +57,7 @@ public final class TxnCoordinator implements AutoCloseable {
         this.transactions = new KafkaTransactions(
                 host,
                 producerIds,
-                new TxnVerifier(finder, options.brokerId(), brokers),
+                new TxnVerifier(finder, options.brokerId(), brokers, threads),
                 new MarkerRequests(markers),
                 finder,
                 metadata::view,

@@ -11,6 +11,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.message.AddPartitionsToTxnRequestData.AddPartitionsToTxnTopic;
 import org.apache.kafka.common.message.AddPartitionsToTxnRequestData.AddPartitionsToTxnTopicCollection;
@@ -26,14 +28,21 @@ import org.apache.kafka.common.requests.AddPartitionsToTxnResponse;
  */
 final class TxnVerifier {
 
+    /** Doubled from one wait to the next: 155 ms in all. */
+    private static final long WAIT_FIRST_MS = 5;
+
+    private static final long WAIT_LAST_MS = 80;
+
     private final CoordinatorFinder finder;
     private final int brokerId;
     private final BrokerClient brokers;
+    private final ScheduledExecutorService threads;
 
-    TxnVerifier(CoordinatorFinder finder, int brokerId, BrokerClient brokers) {
+    TxnVerifier(CoordinatorFinder finder, int brokerId, BrokerClient brokers, ScheduledExecutorService threads) {
         this.finder = finder;
         this.brokerId = brokerId;
         this.brokers = brokers;
+        this.threads = threads;
     }
 
     CompletableFuture<Map<TopicPartition, Errors>> verify(
@@ -43,25 +52,65 @@ final class TxnVerifier {
             short epoch,
             Collection<TopicPartition> partitions,
             Verification verification) {
-        Optional<Integer> owner = finder.partitionFor(InternalTopics.TRANSACTION_STATE, id)
+        Question question = new Question(here, id, producerId, epoch, partitions, verification);
+        CompletableFuture<Map<TopicPartition, Errors>> answer = new CompletableFuture<>();
+        askUntilEnded(question, WAIT_FIRST_MS, answer);
+        return answer;
+    }
+
+    /**
+     * A producer of version 2 writes on as soon as its last transaction is decided, and often finds that the markers, a few milliseconds' work,
+     * aren't written yet. Waiting for them here saves it a backoff of a hundred.
+     */
+    private void askUntilEnded(Question question, long waitMs, CompletableFuture<Map<TopicPartition, Errors>> answer) {
+        ask(question).whenComplete((errors, failed) -> {
+            if (failed != null) {
+                answer.completeExceptionally(failed);
+            } else if (waitMs <= WAIT_LAST_MS
+                    && question.verification == Verification.ADD
+                    && errors.containsValue(Errors.CONCURRENT_TRANSACTIONS)) {
+                threads.schedule(() -> askUntilEnded(question, waitMs * 2, answer), waitMs, TimeUnit.MILLISECONDS);
+            } else {
+                answer.complete(errors);
+            }
+        });
+    }
+
+    private CompletableFuture<Map<TopicPartition, Errors>> ask(Question question) {
+        Optional<Integer> owner = finder.partitionFor(InternalTopics.TRANSACTION_STATE, question.id)
                 .map(PartitionState::owner)
                 .filter(broker -> broker != PartitionState.NO_OWNER);
         CompletableFuture<Map<TopicPartition, Errors>> asked;
         if (owner.isEmpty()) {
-            asked = CompletableFuture.completedFuture(same(partitions, Errors.COORDINATOR_NOT_AVAILABLE));
+            asked = CompletableFuture.completedFuture(same(question.partitions, Errors.COORDINATOR_NOT_AVAILABLE));
         } else if (owner.get() != brokerId) {
-            asked = askBroker(owner.get(), id, producerId, epoch, partitions, verification);
-        } else if (verification == Verification.ADD) {
-            asked = here.addHere(id, producerId, epoch, partitions, Txn.EPOCH_PER_TRANSACTION);
+            asked = askBroker(
+                    owner.get(),
+                    question.id,
+                    question.producerId,
+                    question.epoch,
+                    question.partitions,
+                    question.verification);
+        } else if (question.verification == Verification.ADD) {
+            asked = question.here.addHere(
+                    question.id, question.producerId, question.epoch, question.partitions, Txn.EPOCH_PER_TRANSACTION);
         } else {
-            asked = here.verifyHere(id, producerId, epoch, partitions);
+            asked = question.here.verifyHere(question.id, question.producerId, question.epoch, question.partitions);
         }
         return asked.thenApply(answers -> {
             Map<TopicPartition, Errors> errors = new LinkedHashMap<>();
-            answers.forEach((partition, error) -> errors.put(partition, forProducer(error, verification)));
+            answers.forEach((partition, error) -> errors.put(partition, forProducer(error, question.verification)));
             return errors;
         });
     }
+
+    private record Question(
+            KafkaTransactions here,
+            String id,
+            long producerId,
+            short epoch,
+            Collection<TopicPartition> partitions,
+            Verification verification) {}
 
     private CompletableFuture<Map<TopicPartition, Errors>> askBroker(
             int broker,

@@ -267,6 +267,19 @@ class TxnCoordinatorTest {
                 .containsEntry(in, Errors.NOT_ENOUGH_REPLICAS);
     }
 
+    /** Version 2: the next transaction's first write waits for the last one's markers instead of being sent back. */
+    @Test
+    void theNextTransactionWaitsForTheMarkersOfTheLast() {
+        TestProducer producer = new TestProducer(cluster, "tx", true, LONG_MS);
+        producer.init();
+        TopicPartition here = new TopicPartition("here", 0);
+        for (int round = 0; round < 20; round++) {
+            assertThat(verify(cluster.broker(1).transactions(), producer, List.of(here), Verification.ADD))
+                    .containsEntry(here, Errors.NONE);
+            assertThat(producer.end(true)).isEqualTo(Errors.NONE);
+        }
+    }
+
     @Test
     void noneOfThePartitionsIsAddedIfOneDoesNotExist() {
         TestProducer producer = new TestProducer(cluster, "tx", false, LONG_MS);
