@@ -52,8 +52,11 @@ final class ClusterRun {
         scheduler = new SimScheduler(seed);
         randomness = scheduler.randomness().split();
         int brokers = 2 + randomness.nextInt(2);
-        bookieCount = 3 + randomness.nextInt(3);
-        int replicas = randomness.percent(15) ? Math.min(5, bookieCount) : 3;
+        // Owners that don't know that they are none any more, with segments prepared on bookies that come and go: the
+        // hardest weather for fences.
+        boolean zombies = randomness.percent(30);
+        bookieCount = zombies ? 5 : 3 + randomness.nextInt(3);
+        int replicas = !zombies && randomness.percent(15) ? Math.min(5, bookieCount) : 3;
         int acks = replicas == 5 ? 3 : 2;
         faultBookiesMax = Math.min(replicas - acks, acks - 1);
         // Nothing is repaired here, so each lost disk is lost for good; A - 1 of them cost no acknowledged entry.
@@ -62,14 +65,14 @@ final class ClusterRun {
         transactionsPerPartition = randomness.percent(50) ? 1 + randomness.nextInt(3) : 0;
         killWeight = weight();
         pauseWeight = weight();
-        isolateWeight = weight();
-        bookieWeight = weight();
+        isolateWeight = zombies ? 4 : weight();
+        bookieWeight = zombies ? 8 : weight();
         diskWeight = randomness.percent(30) ? 1 : 0;
         slowWeight = weight();
         cutWeight = weight();
         releaseWeight = weight();
         lostAnswersPercent = randomness.percent(50) ? 2 : 0;
-        faultGapNs = randomness.between(50_000_000L, 900_000_000L);
+        faultGapNs = zombies ? 80_000_000L : randomness.between(50_000_000L, 900_000_000L);
         PartitionOptions options = new PartitionOptions(
                 1,
                 20,
@@ -91,7 +94,7 @@ final class ClusterRun {
                 replicas,
                 acks,
                 randomness.between(50, 3_000),
-                randomness.percent(50) ? 1 << 30 : 5_000 + randomness.nextInt(60_000));
+                !zombies && randomness.percent(50) ? 1 << 30 : 5_000 + randomness.nextInt(zombies ? 15_000 : 60_000));
     }
 
     private int weight() {
