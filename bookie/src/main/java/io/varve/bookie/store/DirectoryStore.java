@@ -234,7 +234,9 @@ final class DirectoryStore implements Journal.Listener {
     /** A deletion is durable: only now may the files go, because until now a crash could have brought the replica back. */
     void onDeleted(Replica replica) {
         replicas.remove(replica.id(), replica);
-        filesToDelete.add(replica.id());
+        if (replica.hasFiles()) {
+            filesToDelete.add(replica.id());
+        }
     }
 
     void onAppended(int entryBytes, long submittedNs) {

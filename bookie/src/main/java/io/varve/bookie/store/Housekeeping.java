@@ -34,10 +34,10 @@ final class Housekeeping {
         if (directory.isOutOfService()) {
             return false;
         }
-        if (directory.files().readyCount() < FILES_READY && directory.hasRoomForFile()) {
-            directory.files().prepare();
-            wakeJournal.run();
-            return true;
+        // A free file is ready at once. Making a new one takes long, and writes every byte a second time: only when
+        // nothing else helps.
+        if (wantsFile() && directory.files().freeCount() > 0) {
+            return prepareFile();
         }
         Snapshot due = directory.pollSnapshot();
         if (due != null) {
@@ -60,7 +60,20 @@ final class Housekeeping {
             directory.filesToDelete.poll();
             return true;
         }
-        return releaseOne();
+        if (releaseOne()) {
+            return true;
+        }
+        return wantsFile() && directory.hasRoomForFile() && prepareFile();
+    }
+
+    private boolean wantsFile() {
+        return directory.files().readyCount() < FILES_READY;
+    }
+
+    private boolean prepareFile() throws IOException {
+        directory.files().prepare();
+        wakeJournal.run();
+        return true;
     }
 
     private boolean releaseOne() throws IOException {

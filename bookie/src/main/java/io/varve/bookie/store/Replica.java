@@ -89,6 +89,12 @@ final class Replica {
         return index.isIn(file);
     }
 
+    /** Whether it has files of its own. Journal's thread. */
+    boolean hasFiles() {
+        return acceptedSettled.bytes() > 0
+                || acceptedCheckpoints.stream().anyMatch(checkpoint -> checkpoint.file() == CheckpointRef.SETTLED);
+    }
+
     /** Whether it can stand for the whole of a sealed segment. */
     boolean isWhole(long startOffset, long endOffset) {
         return isLive()

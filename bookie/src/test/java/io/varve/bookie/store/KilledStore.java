@@ -13,6 +13,7 @@ import java.util.concurrent.Semaphore;
 final class KilledStore {
 
     static final int SEGMENTS = 4;
+    static final String FULL_STOP = " .";
 
     private KilledStore() {}
 
@@ -57,7 +58,7 @@ final class KilledStore {
     }
 
     private static synchronized void say(String line) {
-        System.out.println(line);
+        System.out.println(line + FULL_STOP);
         System.out.flush();
     }
 }

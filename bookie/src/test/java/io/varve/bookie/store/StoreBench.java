@@ -10,6 +10,7 @@ import io.varve.base.SegmentId;
 import io.varve.base.TopicId;
 import io.varve.bookie.client.BookieStatus;
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
@@ -62,7 +63,9 @@ public final class StoreBench {
     private LocalSegmentStore open() {
         SplittableRandom random = new SplittableRandom();
         return LocalSegmentStore.open(
-                StoreOptions.defaults("bench", new BookieId(1), List.of(directory.resolve("store"))),
+                // Files small enough to be used again within the run, as they are in a bookie that has run for a while.
+                StoreOptions.defaults("bench", new BookieId(1), List.of(directory.resolve("store")))
+                        .withJournalFileBytes(64 * MIB),
                 StoreFixture.CLOCK,
                 new Randomness() {
                     @Override
@@ -88,8 +91,10 @@ public final class StoreBench {
             load.run(5, Long.MAX_VALUE);
             load.reset();
             long ioBefore = bytesWrittenByTheSystem();
+            long cpuBeforeNs = cpuNs();
             long startNs = System.nanoTime();
             load.run(seconds, Long.MAX_VALUE);
+            double cpuNs = cpuNs() - cpuBeforeNs;
             double tookSeconds = (System.nanoTime() - startNs) / 1e9;
             long written = bytesWrittenByTheSystem() - ioBefore;
             double rate = load.bytes.get() / tookSeconds;
@@ -98,7 +103,7 @@ public final class StoreBench {
             double bare = bare(groupBytes, seconds);
             System.out.printf(
                     "entry %6d B, %6d segments: %7.1f MiB/s, %8.0f entries/s, %6.0f groups/s of %4d KiB; bare loop %7.1f MiB/s, ratio %.2f; "
-                            + "disk bytes per byte %.3f; ack p50 %.2f ms, p99 %.2f ms%n",
+                            + "disk bytes per byte %.3f; processor time per entry %.2f us; ack p50 %.2f ms, p99 %.2f ms%n",
                     entryBytes,
                     segments,
                     rate / MIB,
@@ -108,6 +113,7 @@ public final class StoreBench {
                     bare / MIB,
                     rate / bare,
                     (double) written / load.bytes.get(),
+                    cpuNs / 1000 / (load.bytes.get() / entryBytes),
                     load.latencies.getValueAtPercentile(50) / 1e6,
                     load.latencies.getValueAtPercentile(99) / 1e6);
         }
@@ -141,7 +147,7 @@ public final class StoreBench {
         private final Semaphore inFlight = new Semaphore(IN_FLIGHT_BYTES / entryBytes);
         private final long[] next = new long[segments];
         private final long[] ids = new long[segments];
-        private final long rollEntries = Math.max(16, 512 * MIB / segments / entryBytes);
+        private final long rollEntries = Math.max(16, 128 * MIB / segments / entryBytes);
         private long nextId = 1;
         private final ByteBuf content;
         private long groupsBefore;
@@ -267,6 +273,12 @@ public final class StoreBench {
         } finally {
             Files.deleteIfExists(path);
         }
+    }
+
+    /** What the whole process has used so far; unlike the rest, hardly changed by what else runs on the machine. */
+    private static long cpuNs() {
+        return ((com.sun.management.OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean())
+                .getProcessCpuTime();
     }
 
     private static long bytesWrittenByTheSystem() throws IOException {
