@@ -480,7 +480,7 @@ public final class PartitionLeader<P> {
 
     private void enter(long firstOffset, long lastOffset, int crc, int sizeBytes, long maxTimestampMs, P payload) {
         Invariant.check(firstOffset == endOffset, "I-2 offsets are assigned once, in order", firstOffset, endOffset);
-        Invariant.check(lastOffset >= firstOffset, "an entry holds a record", firstOffset, lastOffset);
+        Invariant.check(lastOffset >= firstOffset, "I-16 an entry holds a record", firstOffset, lastOffset);
         window.add(firstOffset, lastOffset, crc, sizeBytes, maxTimestampMs, payload);
         endOffset = lastOffset + 1;
         SegmentWriter writer = writing();

@@ -24,7 +24,8 @@ public class SegmentRules {
 
     /**
      * Where a takeover seals the open segment: the lowest offset of which it is known that everything below is held by A replicas, or was
-     * known to be by the old owner.
+     * known to be by the old owner. Readers were shown nothing above a high watermark that some replica was told, so that the new owner's
+     * first one is not below what they saw (I-15).
      *
      * @param startOffset of the segment
      * @param highWatermark the largest that any replica was told, or -1
