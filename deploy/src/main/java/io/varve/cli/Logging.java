@@ -11,8 +11,13 @@ final class Logging {
 
     /** Roles log to the standard output; what a person runs and looks at only says what is wrong, unless told otherwise. */
     static void choose(String[] arguments) {
-        if (arguments.length > 0 && !ROLES.contains(arguments[0]) && System.getProperty("varve.log.to") == null) {
+        if (System.getProperty("varve.log.to") == null && arguments.length > 0 && !runsRole(arguments)) {
             System.setProperty("varve.log.to", "errors");
         }
+    }
+
+    /** Whether it is a role by itself, and not one of the commands under it. */
+    static boolean runsRole(String[] arguments) {
+        return ROLES.contains(arguments[0]) && (arguments.length == 1 || arguments[1].startsWith("-"));
     }
 }

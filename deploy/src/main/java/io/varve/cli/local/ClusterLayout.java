@@ -72,6 +72,11 @@ public record ClusterLayout(
         return brokerPorts.stream().map(port -> HOST + ":" + port).collect(Collectors.joining(","));
     }
 
+    /** {@code bootstrap.servers} of a client that is to ask one broker. */
+    public String bootstrap(int broker) {
+        return HOST + ":" + brokerPorts.get(broker - 1);
+    }
+
     /** Configuration of a metadata node. */
     public SortedMap<String, String> metadata(int id) {
         SortedMap<String, String> config = new TreeMap<>();

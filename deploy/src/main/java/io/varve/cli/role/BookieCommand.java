@@ -1,5 +1,6 @@
 package io.varve.cli.role;
 
+import io.varve.cli.admin.BookieDiskCommands;
 import io.varve.cli.admin.BookieDrainCommand;
 import picocli.CommandLine.Command;
 
@@ -7,7 +8,12 @@ import picocli.CommandLine.Command;
 @Command(
         name = "bookie",
         description = "A bookie: keeps replicas of segments on its disks, and moves what is sealed to object storage.",
-        subcommands = BookieDrainCommand.class)
+        subcommands = {
+            BookieDrainCommand.class,
+            BookieDiskCommands.Inspect.class,
+            BookieDiskCommands.Verify.class,
+            BookieDiskCommands.Dump.class
+        })
 public final class BookieCommand extends RoleCommand {
 
     public BookieCommand() {
