@@ -1,0 +1,2 @@
+/** What the documents say is so. */
+package io.varve.itest.docs;
