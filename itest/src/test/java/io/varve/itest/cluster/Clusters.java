@@ -1,0 +1,84 @@
+package io.varve.itest.cluster;
+
+import io.varve.cli.process.ChildProcess;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.extension.AfterEachCallback;
+import org.junit.jupiter.api.extension.BeforeEachCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
+import org.junit.jupiter.api.extension.TestExecutionExceptionHandler;
+
+/**
+ * Gives a test its clusters and ends all their processes after it. When the test fails, the last lines of every process are shown; the
+ * whole logs stay under {@code target/clusters}.
+ */
+public final class Clusters implements BeforeEachCallback, AfterEachCallback, TestExecutionExceptionHandler {
+
+    private static final Path ROOT = Path.of("target", "clusters");
+
+    private final List<ProcessCluster> started = new ArrayList<>();
+    private Path directory;
+
+    @Override
+    public void beforeEach(ExtensionContext context) throws IOException {
+        Files.createDirectories(ROOT);
+        directory = Files.createTempDirectory(
+                ROOT,
+                context.getRequiredTestClass().getSimpleName() + "-"
+                        + context.getRequiredTestMethod().getName() + "-");
+    }
+
+    /** A cluster whose processes are all running and ready. */
+    public ProcessCluster start(ClusterShape shape) throws IOException {
+        ProcessCluster cluster = prepare(shape);
+        cluster.startAll();
+        return cluster;
+    }
+
+    /** A cluster of which nothing runs yet. */
+    public ProcessCluster prepare(ClusterShape shape) throws IOException {
+        ProcessCluster cluster = new ProcessCluster(directory.resolve("cluster-" + started.size()), shape);
+        started.add(cluster);
+        return cluster;
+    }
+
+    /** Where the test may put its own files. */
+    public Path directory() {
+        return directory;
+    }
+
+    @Override
+    public void handleTestExecutionException(ExtensionContext context, Throwable failure) throws Throwable {
+        for (ProcessCluster cluster : started) {
+            for (ChildProcess process : cluster.processes()) {
+                System.err.println("---- " + process.name() + " pid=" + process.pid()
+                        + (process.isAlive() ? " running" : " ended") + ", its last lines:");
+                process.lastLines().forEach(System.err::println);
+            }
+        }
+        System.err.println("---- all of it: " + directory.toAbsolutePath());
+        throw failure;
+    }
+
+    @Override
+    public void afterEach(ExtensionContext context) throws IOException {
+        for (ProcessCluster cluster : started) {
+            cluster.close();
+        }
+        started.clear();
+        if (context.getExecutionException().isEmpty()) {
+            deleteAll(directory);
+        }
+    }
+
+    private static void deleteAll(Path directory) throws IOException {
+        try (var files = Files.walk(directory)) {
+            for (Path file : files.sorted(java.util.Comparator.reverseOrder()).toList()) {
+                Files.delete(file);
+            }
+        }
+    }
+}

@@ -1,0 +1,31 @@
+package io.varve.itest.cluster;
+
+import io.varve.cli.process.JavaCommand;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+
+/** The unpacked distribution that this build made: what the process tests run. */
+final class Distribution {
+
+    private static final Path HOME =
+            Path.of("..", "deploy", "target", "varve").toAbsolutePath().normalize();
+
+    /** Half the processor time for a start, which is most of what such a process does here. */
+    private static final List<String> QUICK_START = List.of("-XX:TieredStopAtLevel=1");
+
+    private Distribution() {}
+
+    /** Its directory. */
+    static Path home() {
+        if (!Files.isDirectory(HOME.resolve("lib"))) {
+            throw new IllegalStateException("There is no distribution at " + HOME + ": build with ./mvnw verify");
+        }
+        return HOME;
+    }
+
+    /** The command line of a {@code varve} process. */
+    static List<String> command(String heap, List<String> arguments) {
+        return JavaCommand.varve(home().resolve("lib") + "/*", heap, QUICK_START, arguments);
+    }
+}

@@ -1,0 +1,114 @@
+package io.varve.itest.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.varve.cli.local.FreePorts;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.NewTopic;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The unpacked distribution, used as a person uses it: by its scripts. */
+class DistributionIT {
+
+    private static final Path HOME = Distribution.home();
+    private static final Duration PATIENCE = Duration.ofMinutes(6);
+
+    @TempDir
+    Path directory;
+
+    @Test
+    void theCommandRunsFromAnywhereAndThroughASymbolicLink() throws Exception {
+        Path link = Files.createSymbolicLink(directory.resolve("varve-link"), HOME.resolve("bin/varve"));
+        assertThat(run(Map.of(), link.toString(), "--version")).startsWith("Varve ");
+    }
+
+    @Test
+    void theDistributionHasASampleOfEveryRolesConfiguration() {
+        for (String role : List.of("metadata", "bookie", "broker")) {
+            assertThat(HOME.resolve("conf").resolve(role + ".properties")).isNotEmptyFile();
+        }
+    }
+
+    @Test
+    void aClusterOfProcessesIsStartedKilledStartedAgainAndStoppedByItsOwnPids() throws Exception {
+        FreePorts ports = new FreePorts();
+        int port = ports.getAsInt();
+        Map<String, String> settings = new TreeMap<>(Map.of(
+                "VARVE_CLUSTER_DIR",
+                directory.resolve("cluster").toString(),
+                "VARVE_CLUSTER_PORT",
+                Integer.toString(port),
+                "VARVE_CLUSTER_INTERNAL_PORT",
+                Integer.toString(ports.getAsInt()),
+                "METADATA",
+                "1",
+                "BROKERS",
+                "1",
+                "VARVE_HEAP",
+                "256m"));
+        String script = HOME.resolve("bin/varve-cluster").toString();
+        AckLog acks = new AckLog(1);
+        String bootstrap = "127.0.0.1:" + port;
+        try {
+            assertThat(run(settings, script, "start")).contains("broker-1 pid=", "bootstrap.servers=" + bootstrap);
+            try (Admin admin = Admin.create(Map.of("bootstrap.servers", bootstrap))) {
+                admin.createTopics(List.of(new NewTopic("kept", 1, (short) -1)))
+                        .all()
+                        .get(60, TimeUnit.SECONDS);
+            }
+            try (NumberedProducer producer = new NumberedProducer(bootstrap, "kept", 100, acks, PATIENCE)) {
+                producer.start(1, 1_000, 0).done().get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+                assertThat(producer.failure()).isNull();
+            }
+            assertThat(run(settings, script, "status")).contains("bookie-3 ", "TOPICS");
+
+            run(settings, script, "kill");
+            run(settings, script, "start");
+            ReadBack.of(bootstrap, "kept", 1, PATIENCE).isExactly(acks);
+        } finally {
+            List<ProcessHandle> processes = processes();
+            run(settings, script, "stop");
+            assertThat(processes).hasSize(5).noneMatch(ProcessHandle::isAlive);
+        }
+        assertThat(Files.readString(directory.resolve("cluster/logs/broker-1.log")))
+                .contains("event=stopped");
+    }
+
+    private List<ProcessHandle> processes() throws IOException {
+        List<ProcessHandle> processes = new ArrayList<>();
+        try (Stream<Path> files = Files.list(directory.resolve("cluster/pids"))) {
+            for (Path file : files.toList()) {
+                ProcessHandle.of(Long.parseLong(Files.readString(file).strip())).ifPresent(processes::add);
+            }
+        }
+        return processes;
+    }
+
+    private String run(Map<String, String> environment, String... command) throws Exception {
+        Path output = Files.createTempFile(directory, "run", ".out");
+        ProcessBuilder builder = new ProcessBuilder(command)
+                .directory(directory.toFile())
+                .redirectErrorStream(true)
+                .redirectOutput(output.toFile());
+        builder.environment().putAll(environment);
+        Process process = builder.start();
+        boolean ended = process.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+        process.destroyForcibly();
+        String printed = Files.readString(output, StandardCharsets.UTF_8);
+        assertThat(ended).as("ended in time: %s\n%s", List.of(command), printed).isTrue();
+        assertThat(process.exitValue()).as("%s\n%s", List.of(command), printed).isZero();
+        return printed;
+    }
+}

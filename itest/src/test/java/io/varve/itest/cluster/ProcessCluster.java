@@ -1,0 +1,184 @@
+package io.varve.itest.cluster;
+
+import io.varve.cli.local.ClusterLayout;
+import io.varve.cli.local.FreePorts;
+import io.varve.cli.process.ChildProcess;
+import io.varve.cli.role.RoleProcess;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.NewTopic;
+
+/**
+ * A cluster of real processes on this machine, each with its own JVM, data directory and log, on free ports of the loopback interface.
+ * Used by one thread, except where a method says otherwise.
+ */
+public final class ProcessCluster implements AutoCloseable {
+
+    /** A machine that builds and tests at once can be slow. */
+    private static final String METADATA_WAIT_MS = "180000";
+
+    private static final Duration START_TIMEOUT = Duration.ofMinutes(4);
+
+    private final Path directory;
+    private final ClusterShape shape;
+    private final ClusterLayout layout;
+    private final SortedMap<String, ChildProcess> processes = new TreeMap<>();
+
+    ProcessCluster(Path directory, ClusterShape shape) throws IOException {
+        this.directory = directory;
+        this.shape = shape;
+        this.layout = ClusterLayout.of(directory, shape.metadata(), shape.bookies(), shape.brokers(), new FreePorts());
+    }
+
+    /** Starts everything, role by role, and waits until it is ready. */
+    public void startAll() throws IOException {
+        startEach(shape.metadata(), this::launchMetadata);
+        startEach(shape.bookies(), this::launchBookie);
+        startEach(shape.brokers(), this::launchBroker);
+    }
+
+    private static void startEach(int count, Launch launch) throws IOException {
+        List<ChildProcess> starting = new ArrayList<>();
+        for (int id = 1; id <= count; id++) {
+            starting.add(launch.node(id));
+        }
+        starting.forEach(ProcessCluster::awaitReady);
+    }
+
+    private interface Launch {
+        ChildProcess node(int id) throws IOException;
+    }
+
+    /** Starts a metadata node, without waiting for it. */
+    public ChildProcess launchMetadata(int id) throws IOException {
+        return launch("metadata", id, layout.metadata(id), shape.metadataConfig());
+    }
+
+    /** Starts a bookie, without waiting for it. */
+    public ChildProcess launchBookie(int id) throws IOException {
+        return launch("bookie", id, layout.bookie(id), shape.bookieConfig());
+    }
+
+    /** Starts a broker, without waiting for it. */
+    public ChildProcess launchBroker(int id) throws IOException {
+        return launch("broker", id, layout.broker(id), shape.brokerConfig());
+    }
+
+    private ChildProcess launch(String role, int id, SortedMap<String, String> config, Map<String, String> overrides)
+            throws IOException {
+        String name = role + "-" + id;
+        ChildProcess before = processes.get(name);
+        if (before != null && before.isAlive()) {
+            throw new IllegalStateException(name + " runs already");
+        }
+        ChildProcess process =
+                launch(name, role, config, overrides, directory.resolve("logs").resolve(name + ".log"));
+        processes.put(name, process);
+        return process;
+    }
+
+    static ChildProcess launch(
+            String name, String role, SortedMap<String, String> config, Map<String, String> overrides, Path log)
+            throws IOException {
+        SortedMap<String, String> all = new TreeMap<>(config);
+        all.put(role.equals("metadata") ? "metadata.ready.timeout.ms" : "metadata.wait.ms", METADATA_WAIT_MS);
+        all.putAll(overrides);
+        List<String> arguments = new ArrayList<>(List.of(role, "--while-input-open"));
+        all.forEach((key, value) -> arguments.addAll(List.of("--set", key + "=" + value)));
+        return ChildProcess.start(name, Distribution.command("384m", arguments), RoleProcess.READY, log);
+    }
+
+    /** Waits until a process says that it is ready. */
+    public static void awaitReady(ChildProcess process) {
+        try {
+            process.ready().get(START_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (Exception e) {
+            throw new AssertionError(
+                    process.name() + " did not get ready: " + e + "\n" + String.join("\n", process.lastLines()));
+        }
+    }
+
+    /** A metadata node. */
+    public ChildProcess metadata(int id) {
+        return processes.get("metadata-" + id);
+    }
+
+    /** A bookie. */
+    public ChildProcess bookie(int id) {
+        return processes.get("bookie-" + id);
+    }
+
+    /** A broker. */
+    public ChildProcess broker(int id) {
+        return processes.get("broker-" + id);
+    }
+
+    /** All of them, the ended ones too. */
+    public Collection<ChildProcess> processes() {
+        return processes.values();
+    }
+
+    /** Kills -9 everything at once: no process is gone before the last one was sent the signal. */
+    public void killAll() {
+        processes.values().forEach(ChildProcess::killWithoutWaiting);
+        processes.values().forEach(ChildProcess::kill);
+    }
+
+    /** What the nodes were configured with. */
+    public ClusterLayout layout() {
+        return layout;
+    }
+
+    /** All brokers, for clients. */
+    public String bootstrap() {
+        return layout.bootstrap();
+    }
+
+    /** An admin client of all brokers. The caller closes it. */
+    public Admin admin() {
+        return Admin.create(Map.of(
+                "bootstrap.servers",
+                bootstrap(),
+                "default.api.timeout.ms",
+                "60000",
+                "reconnect.backoff.max.ms",
+                "200"));
+    }
+
+    /** Creates a topic and waits until every partition has an owner. */
+    public void createTopic(String topic, int partitions, Map<String, String> configs) throws Exception {
+        try (Admin admin = admin()) {
+            admin.createTopics(List.of(new NewTopic(topic, partitions, (short) -1).configs(configs)))
+                    .all()
+                    .get(60, TimeUnit.SECONDS);
+        }
+    }
+
+    /** The broker that owns a partition now. */
+    public int ownerOf(String topic, int partition) throws Exception {
+        try (Admin admin = admin()) {
+            return admin.describeTopics(List.of(topic))
+                    .allTopicNames()
+                    .get(60, TimeUnit.SECONDS)
+                    .get(topic)
+                    .partitions()
+                    .get(partition)
+                    .leader()
+                    .id();
+        }
+    }
+
+    @Override
+    public void close() {
+        killAll();
+    }
+}

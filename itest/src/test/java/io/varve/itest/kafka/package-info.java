@@ -1,0 +1,2 @@
+/** Stock clients against clusters of real processes. */
+package io.varve.itest.kafka;
