@@ -8,6 +8,7 @@ import io.varve.metadata.api.MetadataClient;
 import io.varve.metadata.api.MetadataView;
 import io.varve.metadata.model.BookieTask;
 import io.varve.metadata.model.PartitionState;
+import io.varve.metadata.model.SegmentDescriptor;
 import io.varve.metadata.model.Topic;
 import io.varve.metadata.testing.InMemoryMetadata;
 import io.varve.serving.core.partition.SegmentRules;
@@ -98,6 +99,18 @@ final class SimCluster {
                 admin.completeTask(task.taskId());
             } else {
                 admin.failTask(task.taskId(), "not simulated");
+            }
+        }
+        bookieSessions.keySet().stream().filter(id -> !deadBookies.contains(id)).forEach(this::confirmReplicas);
+    }
+
+    /** A bookie that learns of a seal says so if it holds everything below. */
+    private void confirmReplicas(int id) {
+        for (SegmentDescriptor segment : List.copyOf(metadata.image().segmentsOn(new BookieId(id)))) {
+            boolean unconfirmed =
+                    segment.unconfirmed().stream().anyMatch(r -> r.bookie().value() == id);
+            if (unconfirmed && bookies.end(id, segment.id()) >= segment.endOffset()) {
+                admin.confirmReplica(segment.id(), new BookieId(id));
             }
         }
     }

@@ -650,6 +650,10 @@ public final class PartitionLeader<P> {
             return;
         }
         allocation.done();
+        Invariant.check(
+                next == null || phase instanceof Active,
+                "I-6 a roll under way keeps the segment that it names",
+                ticket);
         if (phase instanceof Carrying c) {
             openNext(segment, c.sealOffset);
             readCarry(c);
@@ -693,6 +697,8 @@ public final class PartitionLeader<P> {
     private void toRolling() {
         SegmentDescriptor opened = prepared;
         prepared = null;
+        // Another allocation may be under way; its segment must not take the place of the one that this roll names.
+        allocation.giveUp();
         rollAsked = false;
         phase = new Rolling(highWatermark);
         out.onRolling(highWatermark);
