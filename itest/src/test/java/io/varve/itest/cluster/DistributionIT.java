@@ -80,7 +80,11 @@ class DistributionIT {
         } finally {
             List<ProcessHandle> processes = processes();
             run(settings, script, "stop");
-            assertThat(processes).hasSize(5).noneMatch(ProcessHandle::isAlive);
+            assertThat(processes).hasSize(5);
+            Await.until(
+                    "all five processes gone",
+                    Duration.ofSeconds(10),
+                    () -> processes.stream().noneMatch(ProcessHandle::isAlive));
         }
         assertThat(Files.readString(directory.resolve("cluster/logs/broker-1.log")))
                 .contains("event=stopped");
