@@ -22,6 +22,7 @@ final class ClusterRun {
     private final SimScheduler scheduler;
     private final SimRandomness randomness;
     private final SimCluster cluster;
+    private final SimReconnectingZombie zombie;
     private final Topic topic;
     private final List<SimProducer> producers = new ArrayList<>();
     private final List<SimReader> readers = new ArrayList<>();
@@ -88,6 +89,7 @@ final class ClusterRun {
                 86_400_000L);
         scheduler.trace("brokers " + brokers + " bookies " + bookieCount + " R " + replicas + " A " + acks);
         cluster = new SimCluster(scheduler, brokers, bookieCount, options, rules, bookieBugs);
+        zombie = new SimReconnectingZombie(cluster.bookies(), cluster.fenceOracle(), randomness.split());
         scheduler.runFor(20_000_000L);
         topic = cluster.createTopic(
                 1 + randomness.nextInt(2),
@@ -180,6 +182,7 @@ final class ClusterRun {
         for (SimBroker b : cluster.brokers()) {
             b.link().setFaults(lostAnswersPercent, randomness.between(1_000_000L, 20_000_000L));
         }
+        zombie.tryAppending(bookie);
         boolean steady = broker.process().isAlive() && !broker.process().isPaused();
         switch (kind) {
             case 0 -> {

@@ -26,6 +26,11 @@ final class FenceOracle {
         }
     }
 
+    /** Whether a fence above this epoch was seen there, at the last look or before. */
+    boolean isFencedAbove(int bookie, PartitionId partition, int epoch) {
+        return fences.get(bookie).getOrDefault(partition, -1) > epoch;
+    }
+
     /** Looks again. What was fenced at the last look must not have grown since. */
     void look() {
         for (int id = 1; id <= bookieCount; id++) {
