@@ -16,7 +16,7 @@ CompressionCodecs[CompressionTypes.ZSTD] = () => ({
 })
 
 const run = `kafkajs-${randomUUID().slice(0, 8)}`
-const kafka = new Kafka({ clientId: run, brokers: [process.argv[2]], logLevel: logLevel.NOTHING })
+const kafka = new Kafka({ clientId: run, brokers: process.argv[2].split(','), logLevel: logLevel.NOTHING })
 const admin = kafka.admin()
 
 let passed = 0

@@ -35,7 +35,7 @@ func check(name string, body func() error) {
 }
 
 func client(options ...kgo.Opt) *kgo.Client {
-	c, err := kgo.NewClient(append([]kgo.Opt{kgo.SeedBrokers(bootstrap)}, options...)...)
+	c, err := kgo.NewClient(append([]kgo.Opt{kgo.SeedBrokers(strings.Split(bootstrap, ",")...)}, options...)...)
 	if err != nil {
 		panic(err)
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 var (
-	bootstrap      = []string{os.Args[1]}
+	bootstrap      = strings.Split(os.Args[1], ",")
 	run            = fmt.Sprintf("sarama-%x", time.Now().UnixNano())
 	admin          sarama.ClusterAdmin
 	passed, failed int

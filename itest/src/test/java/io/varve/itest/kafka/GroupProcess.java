@@ -1,6 +1,7 @@
 package io.varve.itest.kafka;
 
 import io.varve.cli.process.ChildProcess;
+import io.varve.itest.clients.OlderClients;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -10,7 +11,6 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Collectors;
 
 /** A member of a consumer group that runs as a process, and enters what it got into a {@link Deliveries}. */
 final class GroupProcess implements AutoCloseable {
@@ -34,12 +34,7 @@ final class GroupProcess implements AutoCloseable {
     static GroupProcess olderJava(
             String name, String bootstrap, String group, String topic, Path logs, Deliveries deliveries)
             throws IOException {
-        String older = Path.of("target", "clients", "kafka-3.9").toAbsolutePath() + "/*";
-        String libraries = Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator))
-                .filter(entry -> entry.contains("test-classes")
-                        || entry.matches(".*/(slf4j-api|lz4-java|snappy-java|zstd-jni)-[^/]*\\.jar"))
-                .collect(Collectors.joining(File.pathSeparator));
-        return java(name, older + File.pathSeparator + libraries, bootstrap, group, topic, logs, deliveries);
+        return java(name, OlderClients.classPath("3.9"), bootstrap, group, topic, logs, deliveries);
     }
 
     private static GroupProcess java(
