@@ -89,8 +89,9 @@ public record StoreOptions(
                 2048 * MIB);
     }
 
-    /** The same with journal files of another size. */
+    /** The same with journal files of another size, and entries no larger than one holds. */
     StoreOptions withJournalFileBytes(long bytes) {
+        long payloadBytesMax = bytes - JournalFormat.BLOCK_BYTES - JournalFormat.recordBytes(RecordType.ENTRY, 0);
         return new StoreOptions(
                 clusterId,
                 bookieId,
@@ -99,7 +100,7 @@ public record StoreOptions(
                 groupBytesMax,
                 pendingBytesMax,
                 recentBytesMax,
-                entryBytesMax,
+                (int) Math.max(0, Math.min(entryBytesMax, payloadBytesMax)),
                 tailReadBytesMax,
                 catchUpReadBytesMax,
                 unsettledBytesMax,
