@@ -6,6 +6,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.DirectoryNotEmptyException;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -43,7 +44,8 @@ import java.util.stream.Stream;
  */
 public final class LocalObjectStore implements ObjectStore {
 
-    private static final int PUBLISH_TRIES = 5;
+    /** Each lost try means that another call, here or in another process, removed a directory in just that moment. */
+    private static final int PUBLISH_TRIES = 100;
 
     private final Path root;
     private final Path objects;
@@ -288,15 +290,19 @@ public final class LocalObjectStore implements ObjectStore {
             try {
                 createDirectories(target.getParent());
                 Files.move(written, target, StandardCopyOption.ATOMIC_MOVE);
-                forceNearest(target.getParent());
-                return;
-            } catch (NoSuchFileException e) {
+                break;
+            } catch (NoSuchFileException | FileAlreadyExistsException e) {
                 // Somebody deleted the last other object of the directory, and the empty directory with it.
+                // Files.createDirectories
+                // says "exists" when it finds a directory that another made and that is gone again when it looks
+                // closer.
                 if (tries == PUBLISH_TRIES) {
+                    Files.deleteIfExists(written);
                     throw e;
                 }
             }
         }
+        forceNearest(target.getParent());
     }
 
     private void createDirectories(Path directory) throws IOException {

@@ -57,7 +57,7 @@ class LocalObjectStoreIT extends ObjectStoreContract {
         Path root = directory.resolve("dirs");
         try (LocalObjectStore store = new LocalObjectStore(root, 4)) {
             List<CompletableFuture<?>> calls = new ArrayList<>();
-            for (int i = 0; i < 2_000; i++) {
+            for (int i = 0; i < 10_000; i++) {
                 String key = "a/b/" + i % 3;
                 calls.add(store.put(key, ByteBuffer.allocate(10)));
                 calls.add(store.delete(key));
