@@ -292,10 +292,8 @@ public final class LocalObjectStore implements ObjectStore {
                 Files.move(written, target, StandardCopyOption.ATOMIC_MOVE);
                 break;
             } catch (NoSuchFileException | FileAlreadyExistsException e) {
-                // Somebody deleted the last other object of the directory, and the empty directory with it.
-                // Files.createDirectories
-                // says "exists" when it finds a directory that another made and that is gone again when it looks
-                // closer.
+                // Another call deleted the directory's last other object, and the empty directory with it: before
+                // the move, or between the two looks of Files.createDirectories, which then says "it exists".
                 if (tries == PUBLISH_TRIES) {
                     Files.deleteIfExists(written);
                     throw e;
