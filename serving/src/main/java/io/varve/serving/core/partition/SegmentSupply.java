@@ -1,0 +1,122 @@
+package io.varve.serving.core.partition;
+
+import io.varve.base.BookieId;
+import io.varve.metadata.model.SegmentDescriptor;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/** Where the next segment comes from: asks for it, keeps one ready ahead of a roll, and remembers which bookies not to ask for. */
+final class SegmentSupply<P> {
+
+    /** Tries for more copies are so many times rarer than tries of what is needed. */
+    private static final int IMPROVEMENT_PAUSES = 16;
+
+    private final Tenure<P> tenure;
+    private final Step allocation;
+    private final Step improvement;
+    private final TreeMap<BookieId, Long> avoidUntilNs = new TreeMap<>();
+    private SegmentDescriptor prepared;
+
+    SegmentSupply(Tenure<P> tenure) {
+        this.tenure = tenure;
+        this.allocation = tenure.newStep();
+        this.improvement = new Step(tenure.options().retryNs() * IMPROVEMENT_PAUSES);
+    }
+
+    // ---- allocating
+    // -------------------------------------------------------------------------------------------------------------
+
+    void ask() {
+        avoidUntilNs.values().removeIf(untilNs -> untilNs <= tenure.nowNs());
+        tenure.out()
+                .allocate(
+                        allocation.begin(tenure.nextTicket()),
+                        tenure.writers().endOffset(),
+                        new TreeSet<>(avoidUntilNs.keySet()));
+    }
+
+    /** Whether an answer is to what is under way; if so it isn't any more. */
+    boolean accept(int ticket) {
+        if (!allocation.isCurrent(ticket)) {
+            return false;
+        }
+        allocation.done();
+        return true;
+    }
+
+    /** Whether an answer is to what is under way. */
+    boolean isCurrent(int ticket) {
+        return allocation.isCurrent(ticket);
+    }
+
+    /** None was to be had: again after a pause. */
+    void onFailed() {
+        allocation.failed(tenure.nowNs());
+    }
+
+    /** Whether none was to be had the last time. */
+    boolean isFailing() {
+        return allocation.isFailing();
+    }
+
+    boolean isFree() {
+        return allocation.isFree(tenure.nowNs());
+    }
+
+    boolean isDue() {
+        return allocation.isDue(tenure.nowNs());
+    }
+
+    /** An allocation under way, and a segment that is ready, are of no use any more. */
+    void giveUp() {
+        allocation.giveUp();
+        prepared = null;
+    }
+
+    // ---- avoiding
+    // ---------------------------------------------------------------------------------------------------------------
+
+    /** That bookie failed: for a while it is not asked for, nor is a prepared segment used that has it. */
+    void avoid(BookieId bookie) {
+        avoidUntilNs.put(bookie, tenure.nowNs() + tenure.options().avoidNs());
+        if (prepared != null
+                && prepared.replicas().stream().anyMatch(r -> r.bookie().equals(bookie))) {
+            prepared = null;
+        }
+    }
+
+    // ---- one ahead
+    // --------------------------------------------------------------------------------------------------------------
+
+    void prepare(SegmentDescriptor segment) {
+        prepared = segment;
+    }
+
+    boolean hasPrepared() {
+        return prepared != null;
+    }
+
+    SegmentDescriptor takePrepared() {
+        SegmentDescriptor taken = prepared;
+        prepared = null;
+        return taken;
+    }
+
+    // ---- more copies
+    // ------------------------------------------------------------------------------------------------------------
+
+    /** Whether the pause after the last try for more copies is over. */
+    boolean mayImprove() {
+        return improvement.isFree(tenure.nowNs());
+    }
+
+    /** More copies were tried for: the next try waits longer. */
+    void onImprovementTried() {
+        improvement.failed(tenure.nowNs());
+    }
+
+    /** There are as many copies as there should be, and have been for a while. */
+    void onWhole() {
+        improvement.done();
+    }
+}
