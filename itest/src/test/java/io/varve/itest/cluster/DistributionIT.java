@@ -76,6 +76,11 @@ class DistributionIT {
 
             run(settings, script, "kill");
             run(settings, script, "start");
+            List<ProcessHandle> running = processes();
+            for (int i = 0; i < 20; i++) {
+                run(settings, script, "start");
+            }
+            assertThat(processes()).as("what runs isn't started again").isEqualTo(running);
             ReadBack.of(bootstrap, "kept", 1, PATIENCE).isExactly(acks);
         } finally {
             List<ProcessHandle> processes = processes();
@@ -93,7 +98,7 @@ class DistributionIT {
     private List<ProcessHandle> processes() throws IOException {
         List<ProcessHandle> processes = new ArrayList<>();
         try (Stream<Path> files = Files.list(directory.resolve("cluster/pids"))) {
-            for (Path file : files.toList()) {
+            for (Path file : files.sorted().toList()) {
                 ProcessHandle.of(Long.parseLong(Files.readString(file).strip())).ifPresent(processes::add);
             }
         }
