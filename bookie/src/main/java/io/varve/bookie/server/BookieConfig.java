@@ -263,12 +263,17 @@ public final class BookieConfig {
     }
 
     /** How many tasks of each kind may be at work at a time. */
+    /** Work on manifests at a time, of each kind: short, and mostly waiting for the store. */
+    private static final int MANIFESTS_MAX = 2;
+
     Map<TaskKind, Integer> tasksMax() {
         Map<TaskKind, Integer> max = new EnumMap<>(TaskKind.class);
         max.put(TaskKind.OFFLOAD, config.get(OFFLOADS_MAX));
         max.put(TaskKind.COPY_REPLICA, config.get(COPIES_MAX));
         max.put(TaskKind.DELETE_REPLICA, config.get(DELETIONS_MAX));
         max.put(TaskKind.DELETE_OBJECT, config.get(DELETIONS_MAX));
+        max.put(TaskKind.BUILD_MANIFEST, MANIFESTS_MAX);
+        max.put(TaskKind.PRUNE_MANIFEST, MANIFESTS_MAX);
         return max;
     }
 

@@ -11,8 +11,10 @@ import io.varve.bookie.client.BookieClientOptions;
 import io.varve.bookie.client.RemoteBookieClient;
 import io.varve.bookie.net.BookieService;
 import io.varve.bookie.net.NetMetrics;
+import io.varve.bookie.offload.BuildManifestWork;
 import io.varve.bookie.offload.DeleteObjectWork;
 import io.varve.bookie.offload.OffloadWork;
+import io.varve.bookie.offload.PruneManifestWork;
 import io.varve.bookie.repair.CopyPace;
 import io.varve.bookie.repair.CopyReplicaWork;
 import io.varve.bookie.repair.DamageReports;
@@ -36,6 +38,7 @@ import io.varve.protocol.rpc.RpcRole;
 import io.varve.protocol.rpc.RpcServer;
 import io.varve.protocol.rpc.RpcServerOptions;
 import io.varve.protocol.runtime.SystemRandomness;
+import io.varve.tiering.api.ManifestEditor;
 import io.varve.tiering.api.Offloader;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
@@ -61,6 +64,7 @@ public final class BookieNode implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(BookieNode.class);
     private static final int BLOCKING_THREADS = 4;
+    private static final int MANIFEST_THREADS = 2;
     private static final int COPY_CHUNK_BYTES = 1024 * 1024;
     private static final long COPY_READ_MS_MAX = 15_000;
     private static final long ASK_AGAIN_MS = 200;
@@ -188,6 +192,12 @@ public final class BookieNode implements AutoCloseable {
         Map<TaskKind, TaskWork<? extends BookieTask>> works = new EnumMap<>(TaskKind.class);
         works.put(TaskKind.OFFLOAD, new OffloadWork(store, offloader, blocking));
         works.put(TaskKind.DELETE_OBJECT, new DeleteObjectWork(offloader));
+        ExecutorService manifests =
+                Executors.newFixedThreadPool(MANIFEST_THREADS, task -> daemon(task, "bookie-" + self + "-manifests"));
+        closeLater(manifests::shutdownNow);
+        ManifestEditor editor = parts.openManifestEditor();
+        works.put(TaskKind.BUILD_MANIFEST, new BuildManifestWork(editor, manifests));
+        works.put(TaskKind.PRUNE_MANIFEST, new PruneManifestWork(editor, manifests));
         works.put(TaskKind.DELETE_REPLICA, new DeleteReplicaWork(self, store));
         works.put(
                 TaskKind.COPY_REPLICA,

@@ -9,6 +9,7 @@ import io.varve.bookie.store.StoreListener;
 import io.varve.bookie.store.StoreOptions;
 import io.varve.metadata.api.MetadataClient;
 import io.varve.protocol.rpc.RpcClientOptions;
+import io.varve.tiering.api.ManifestEditor;
 import io.varve.tiering.api.Offloader;
 
 /**
@@ -45,6 +46,9 @@ public interface BookieParts extends AutoCloseable {
      * @throws io.varve.base.StartupException NO_BUCKET
      */
     Offloader openOffloader(BookieConfig config, String clusterId);
+
+    /** The way to manifests in object storage; asked for after {@link #openOffloader}. */
+    ManifestEditor openManifestEditor();
 
     /** Closes what the opened parts stand on; called after they were closed. */
     @Override

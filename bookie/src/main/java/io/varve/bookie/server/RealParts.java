@@ -14,6 +14,7 @@ import io.varve.metadata.client.RemoteMetadataClient;
 import io.varve.protocol.rpc.RpcClientOptions;
 import io.varve.protocol.runtime.SystemClock;
 import io.varve.protocol.runtime.SystemRandomness;
+import io.varve.tiering.api.ManifestEditor;
 import io.varve.tiering.api.Offloader;
 import io.varve.tiering.client.Tiering;
 import io.varve.tiering.client.TieringConfig;
@@ -71,6 +72,11 @@ final class RealParts implements BookieParts {
         tiering = Tiering.open(new TieringConfig(config.config()), clusterId, clock(), randomness(), registry);
         tiering.checkAtStart();
         return tiering.newOffloader();
+    }
+
+    @Override
+    public ManifestEditor openManifestEditor() {
+        return tiering.newManifestEditor();
     }
 
     @Override

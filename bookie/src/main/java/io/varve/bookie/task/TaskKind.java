@@ -14,7 +14,11 @@ public enum TaskKind {
     /** {@link BookieTask.CopyReplica} */
     COPY_REPLICA,
     /** {@link BookieTask.DeleteObject} */
-    DELETE_OBJECT;
+    DELETE_OBJECT,
+    /** {@link BookieTask.BuildManifest} */
+    BUILD_MANIFEST,
+    /** {@link BookieTask.PruneManifest} */
+    PRUNE_MANIFEST;
 
     /** The kind of a task. */
     public static TaskKind of(BookieTask task) {
@@ -24,6 +28,10 @@ public enum TaskKind {
             return DELETE_REPLICA;
         } else if (task instanceof BookieTask.CopyReplica) {
             return COPY_REPLICA;
+        } else if (task instanceof BookieTask.BuildManifest) {
+            return BUILD_MANIFEST;
+        } else if (task instanceof BookieTask.PruneManifest) {
+            return PRUNE_MANIFEST;
         } else {
             return DELETE_OBJECT;
         }

@@ -1,6 +1,9 @@
 package io.varve.bookie.task;
 
+import io.varve.metadata.model.ManifestRef;
 import io.varve.metadata.model.ObjectRef;
+import java.util.List;
+import java.util.Optional;
 
 /** How a task ended. */
 public sealed interface TaskOutcome {
@@ -10,6 +13,18 @@ public sealed interface TaskOutcome {
 
     /** An offload was carried out: the object was read back and verified (I-10). */
     record Uploaded(ObjectRef object) implements TaskOutcome {}
+
+    /**
+     * Work on a manifest was carried out: what was written was read back, or what was to be deleted is gone.
+     *
+     * @param manifest to be committed; empty if nothing of it is left
+     * @param superseded keys that nothing names once it is
+     */
+    record ManifestEdited(Optional<ManifestRef> manifest, List<String> superseded) implements TaskOutcome {
+        public ManifestEdited {
+            superseded = List.copyOf(superseded);
+        }
+    }
 
     /** It can't be done by this bookie now. @param reason one line */
     record Failed(String reason) implements TaskOutcome {}

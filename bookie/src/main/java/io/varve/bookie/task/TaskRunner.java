@@ -11,6 +11,7 @@ import io.varve.metadata.api.MetadataException;
 import io.varve.metadata.api.MetadataListener;
 import io.varve.metadata.api.MetadataView;
 import io.varve.metadata.model.BookieTask;
+import io.varve.metadata.model.ManifestRef;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -179,6 +180,15 @@ public final class TaskRunner implements AutoCloseable {
                     kind.label(),
                     uploaded.object().key());
             report(task, () -> metadata.commitOffload(task.taskId(), uploaded.object()));
+        } else if (outcome instanceof TaskOutcome.ManifestEdited edited) {
+            LOG.info(
+                    "event=task-done task={} kind={} start={} end={} segments={}",
+                    task.taskId(),
+                    kind.label(),
+                    edited.manifest().map(ManifestRef::startOffset).orElse(-1L),
+                    edited.manifest().map(ManifestRef::endOffset).orElse(-1L),
+                    edited.manifest().map(ManifestRef::segments).orElse(0L));
+            report(task, () -> metadata.commitManifest(task.taskId(), edited.manifest(), edited.superseded()));
         } else if (outcome instanceof TaskOutcome.Failed failed) {
             LOG.warn("event=task-failed task={} kind={} reason=\"{}\"", task.taskId(), kind.label(), failed.reason());
             report(task, () -> metadata.failTask(task.taskId(), failed.reason()));

@@ -5,7 +5,6 @@ import io.varve.cli.text.Progress;
 import io.varve.cli.text.Table;
 import io.varve.cli.text.Units;
 import io.varve.tiering.client.Tiering;
-import io.varve.tiering.scrub.ReferenceCollector;
 import io.varve.tiering.scrub.Scrubber;
 import java.time.Duration;
 import java.util.Map;
@@ -47,10 +46,8 @@ final class BucketScrubCommand implements Callable<Integer> {
             Scrubber scrubber = store.newScrubber(Duration.ofHours(graceHours).toMillis());
             Scrubber.Report report;
             try (Progress progress = Progress.of("listing", OptionalLong.empty())) {
-                report = scrubber.look(
-                        () -> ReferenceCollector.collect(
-                                MetadataOptions.await(link.client().linearizable())),
-                        progress::to);
+                report = scrubber.lookByView(
+                        () -> MetadataOptions.await(link.client().linearizable()), progress::to);
             }
             print(report);
             if (delete

@@ -4,9 +4,11 @@ import io.varve.cli.link.MetadataLink;
 import io.varve.cli.text.Progress;
 import io.varve.cli.text.Units;
 import io.varve.metadata.api.MetadataView;
+import io.varve.metadata.model.Topic;
 import io.varve.tiering.client.Tiering;
 import io.varve.tiering.tools.TopicVerify;
 import java.util.OptionalLong;
+import java.util.function.Supplier;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -30,7 +32,7 @@ public final class VerifyCommand implements Runnable {
     @Command(
             name = "topic",
             description = {
-                "Walks a topic's chains and the objects behind them, and prints a line for every gap, overlap, absence and disagreement.",
+                "Walks a topic's chains, their manifests and the objects behind them, and prints a line for every gap, overlap, absence and disagreement.",
                 "Ends with 0 if there is none."
             })
     int topic(
@@ -39,13 +41,20 @@ public final class VerifyCommand implements Runnable {
             @Parameters(paramLabel = "TOPIC") String name,
             @Option(names = "--deep", description = "Reads every byte of every object.") boolean deep) {
         try (MetadataLink link = metadata.connect();
-                Tiering store = tiering.open(link.client().view().clusterId());
-                Progress progress = Progress.of("segments", OptionalLong.empty())) {
-            MetadataView view = MetadataOptions.await(link.client().linearizable());
-            TopicVerify.Result result = store.newTopicVerify(System.out, deep, (done, of) -> progress.to(done))
-                    .verify(view, MetadataOptions.topic(view, name));
-            System.out.println(Units.count(result.segments()) + " segments, " + Units.count(result.offloaded())
-                    + " of them in the bucket, " + Units.bytes(result.bytes()) + " read, "
+                Tiering store = tiering.open(link.client().view().clusterId())) {
+            Supplier<MetadataView> views =
+                    () -> MetadataOptions.await(link.client().linearizable());
+            Topic topic = MetadataOptions.topic(link.client().view(), name);
+            TopicVerify.Result result;
+            try (Progress progress = Progress.of(
+                    "segments",
+                    OptionalLong.of(TopicVerify.segmentsOf(link.client().view(), topic)))) {
+                result = store.newTopicVerify(System.out, deep, (done, of) -> progress.to(done))
+                        .verify(views, topic);
+            }
+            System.out.println(Units.count(result.segments()) + " segments, " + Units.count(result.inManifests())
+                    + " of them described by manifests, " + Units.count(result.offloaded())
+                    + " in the bucket, " + Units.bytes(result.bytes()) + " read, "
                     + Units.count(result.problems()) + " problems");
             return result.problems() == 0 ? 0 : 1;
         }

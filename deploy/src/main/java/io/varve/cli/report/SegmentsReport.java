@@ -20,6 +20,7 @@ public record SegmentsReport(String topic, List<SegmentRow> segments) {
      * One segment, or the stretch of a chain that a manifest describes.
      *
      * @param segment its id, 0 for a manifest's stretch
+     * @param count how many segments it is: 1, or as many as the manifest describes
      * @param end exclusive, -1 while it is open
      * @param bytes -1 while it is open
      * @param tier {@code bookies}, {@code bookies+object}, {@code object} or {@code manifest}
@@ -29,6 +30,7 @@ public record SegmentsReport(String topic, List<SegmentRow> segments) {
     public record SegmentRow(
             int partition,
             long segment,
+            long count,
             int epoch,
             String state,
             long start,
@@ -52,6 +54,7 @@ public record SegmentsReport(String topic, List<SegmentRow> segments) {
         return new SegmentRow(
                 partition.id().index(),
                 0,
+                manifest.segments(),
                 0,
                 "SEALED",
                 manifest.startOffset(),
@@ -66,6 +69,7 @@ public record SegmentsReport(String topic, List<SegmentRow> segments) {
         return new SegmentRow(
                 segment.partition().index(),
                 segment.id().value(),
+                1,
                 segment.epoch(),
                 segment.state().name(),
                 segment.startOffset(),
@@ -86,8 +90,8 @@ public record SegmentsReport(String topic, List<SegmentRow> segments) {
         for (SegmentRow row : segments) {
             table.row(
                     row.partition,
-                    row.segment,
-                    row.epoch,
+                    row.segment > 0 ? row.segment : Units.count(row.count) + " segments",
+                    row.segment > 0 ? row.epoch : "-",
                     row.state,
                     row.start,
                     row.end < 0 ? "-" : row.end,

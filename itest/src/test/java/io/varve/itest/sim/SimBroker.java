@@ -60,6 +60,7 @@ final class SimBroker {
                 metadata,
                 cluster.bookies().client("broker-" + id + "/" + incarnation),
                 NoRemoteSegments.INSTANCE,
+                NoRemoteSegments.INSTANCE,
                 options,
                 cluster.scheduler(),
                 cluster.faults(),

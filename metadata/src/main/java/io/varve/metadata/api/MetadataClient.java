@@ -6,6 +6,7 @@ import io.varve.base.SegmentId;
 import io.varve.base.TopicId;
 import io.varve.metadata.model.BookieInfo;
 import io.varve.metadata.model.BrokerInfo;
+import io.varve.metadata.model.ManifestRef;
 import io.varve.metadata.model.ObjectRef;
 import io.varve.metadata.model.PartitionState;
 import io.varve.metadata.model.SegmentDescriptor;
@@ -108,6 +109,14 @@ public interface MetadataClient extends AutoCloseable {
 
     /** Records that an {@link io.varve.metadata.model.BookieTask.Offload} is done: the object was read back and verified (I-10). */
     CompletableFuture<Void> commitOffload(long taskId, ObjectRef object);
+
+    /**
+     * Records that work on a manifest is done: what was written was read back, or what was to be deleted is gone.
+     *
+     * @param manifest the pointer to put in the place of the one that the task was given for; empty if nothing of it is left
+     * @param superseded keys of roots and leaves that nothing names from then on; the service has them deleted when their readers are gone
+     */
+    CompletableFuture<Void> commitManifest(long taskId, Optional<ManifestRef> manifest, List<String> superseded);
 
     /** Records that a task can't be done by its bookie now; the service cleans up after it and gives the work out again later. */
     CompletableFuture<Void> failTask(long taskId, String reason);

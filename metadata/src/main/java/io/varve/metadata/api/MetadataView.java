@@ -41,6 +41,9 @@ public interface MetadataView {
     /** The partitions of a topic by index; empty if it doesn't live. */
     Collection<PartitionState> partitions(TopicId topic);
 
+    /** What deleted topics still hold: nobody reads it, and tasks clear it away. */
+    Collection<PartitionState> condemned();
+
     /** The partitions that {@code broker} owns. */
     Collection<PartitionId> ownedBy(int broker);
 

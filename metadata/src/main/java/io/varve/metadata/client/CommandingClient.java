@@ -11,6 +11,7 @@ import io.varve.metadata.api.MetadataView;
 import io.varve.metadata.core.ProtoModel;
 import io.varve.metadata.model.BookieInfo;
 import io.varve.metadata.model.BrokerInfo;
+import io.varve.metadata.model.ManifestRef;
 import io.varve.metadata.model.ObjectRef;
 import io.varve.metadata.model.PartitionState;
 import io.varve.metadata.model.SegmentDescriptor;
@@ -21,6 +22,7 @@ import io.varve.protocol.meta.AllocateSegmentCommand;
 import io.varve.protocol.meta.AlterBrokerConfigsCommand;
 import io.varve.protocol.meta.AlterTopicConfigsCommand;
 import io.varve.protocol.meta.CommandReply;
+import io.varve.protocol.meta.CommitManifestCommand;
 import io.varve.protocol.meta.CommitOffloadCommand;
 import io.varve.protocol.meta.CompleteTaskCommand;
 import io.varve.protocol.meta.ConfigChangeProto;
@@ -38,6 +40,7 @@ import io.varve.protocol.meta.RollCommand;
 import io.varve.protocol.meta.SealProto;
 import io.varve.protocol.meta.SetBookieStateCommand;
 import io.varve.protocol.meta.SetBrokerStateCommand;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -167,6 +170,15 @@ public abstract class CommandingClient implements MetadataClient {
         return submitVoid(command()
                 .setCommitOffload(
                         CommitOffloadCommand.newBuilder().setTask(taskId).setObject(ProtoModel.toProto(object))));
+    }
+
+    @Override
+    public CompletableFuture<Void> commitManifest(
+            long taskId, Optional<ManifestRef> manifest, List<String> superseded) {
+        CommitManifestCommand.Builder body =
+                CommitManifestCommand.newBuilder().setTask(taskId).addAllSuperseded(superseded);
+        manifest.ifPresent(m -> body.setManifest(ProtoModel.toProto(m)));
+        return submitVoid(command().setCommitManifest(body));
     }
 
     @Override

@@ -73,7 +73,13 @@ public final class Deltas {
             case TASK -> tasksOf.add(new BookieId(record.getTask().getBookie()));
             case TASK_REMOVED ->
                 tasksOf.add(new BookieId(record.getTaskRemoved().getBookie()));
-            case COUNTERS, DEAD_OBJECT, DEAD_OBJECT_REMOVED, RETRY, CHANGE_NOT_SET -> {
+            case COUNTERS,
+                    DEAD_OBJECT,
+                    DEAD_OBJECT_REMOVED,
+                    DEAD_STRETCH,
+                    DEAD_STRETCH_REMOVED,
+                    RETRY,
+                    CHANGE_NOT_SET -> {
                 // Nobody's view shows it.
             }
         }

@@ -6,6 +6,7 @@ import io.varve.base.SegmentId;
 import io.varve.metadata.model.BookieInfo;
 import io.varve.metadata.model.BookieTask;
 import io.varve.metadata.model.BrokerInfo;
+import io.varve.metadata.model.ManifestRef;
 import io.varve.metadata.model.ObjectKeys;
 import io.varve.metadata.model.PartitionState;
 import io.varve.metadata.model.Replica;
@@ -18,6 +19,8 @@ import io.varve.protocol.meta.ConfigRecord;
 import io.varve.protocol.meta.CountersRecord;
 import io.varve.protocol.meta.DeadObjectRecord;
 import io.varve.protocol.meta.DeadObjectRemovedRecord;
+import io.varve.protocol.meta.DeadStretchRecord;
+import io.varve.protocol.meta.DeadStretchRemovedRecord;
 import io.varve.protocol.meta.MetadataRecord;
 import io.varve.protocol.meta.PartitionRecord;
 import io.varve.protocol.meta.PartitionRemovedRecord;
@@ -113,6 +116,54 @@ final class Draft {
             old.chain().manifest().ifPresent(m -> partition.setManifest(ProtoModel.toProto(m)));
         }
         add(record().setPartition(partition));
+        noteDeadStretch(id, objectsNotBeforeMs());
+    }
+
+    /** The partition with another manifest, or none; segments that the manifest describes leave the chain. */
+    void putManifest(PartitionId id, Optional<ManifestRef> manifest) {
+        PartitionState old = image.partitionIndex().find(id);
+        PartitionRecord.Builder partition = PartitionRecord.newBuilder()
+                .setId(ProtoModel.toProto(id))
+                .setOwner(old.owner())
+                .setEpoch(old.epoch())
+                .setLogStartOffset(old.logStartOffset())
+                .setCondemned(image.partitionIndex().condemned().containsKey(id));
+        manifest.ifPresent(m -> partition.setManifest(ProtoModel.toProto(m)));
+        add(record().setPartition(partition));
+    }
+
+    /** Notes what nobody may read any longer of what a partition's manifest describes, unless something is noted already. */
+    void noteDeadStretch(PartitionId id, long notBeforeMs) {
+        PartitionState partition = image.partitionIndex().find(id);
+        ManifestRef manifest = partition.chain().manifest().orElse(null);
+        if (manifest == null || image.taskIndex().manifests().deadStretches().containsKey(id)) {
+            return;
+        }
+        boolean isCondemned = image.partitionIndex().condemned().containsKey(id);
+        long below = isCondemned ? manifest.endOffset() : partition.logStartOffset();
+        if (manifest.isPrunableBelow(below)) {
+            deadStretch(id, new ManifestWork.DeadStretch(below, new Retry(0, notBeforeMs)));
+        }
+    }
+
+    void deadStretch(PartitionId id, ManifestWork.DeadStretch dead) {
+        add(record().setDeadStretch(DeadStretchRecord.newBuilder()
+                .setPartition(ProtoModel.toProto(id))
+                .setBelowOffset(dead.belowOffset())
+                .setNotBeforeMs(dead.when().notBeforeMs())
+                .setAttempts(dead.when().attempts())));
+    }
+
+    void forgetDeadStretch(PartitionId id) {
+        if (image.taskIndex().manifests().deadStretches().containsKey(id)) {
+            add(record().setDeadStretchRemoved(
+                            DeadStretchRemovedRecord.newBuilder().setPartition(ProtoModel.toProto(id))));
+        }
+    }
+
+    /** When what nothing names any longer may be deleted: readers may still be on it. */
+    long objectsNotBeforeMs() {
+        return nowMs + ObjectGrace.of(image.clusterConfigs());
     }
 
     void removePartition(PartitionId id) {
@@ -163,12 +214,20 @@ final class Draft {
         add(record().setDeadObjectRemoved(DeadObjectRemovedRecord.newBuilder().setKey(key)));
     }
 
-    /** Takes an offload or a copy back. What an upload may have left, or may yet leave until {@code objectNotBeforeMs}, is to be deleted. */
+    /** Takes an offload, a copy or work on a manifest back. What an upload may have left, or may yet leave until {@code objectNotBeforeMs}, is to be deleted. */
     void withdraw(BookieTask task, long objectNotBeforeMs) {
-        remove(task);
+        Retry when = new Retry(0, objectNotBeforeMs);
         if (task instanceof BookieTask.Offload offload) {
-            deadObject(attemptKey(offload), new Retry(0, objectNotBeforeMs));
+            deadObject(attemptKey(offload), when);
+        } else if (task instanceof BookieTask.BuildManifest build) {
+            deadObject(ObjectKeys.manifestRoot(image.clusterId(), build.partition(), task.taskId()), when);
+            for (int number = 0; number < BookieTask.BuildManifest.LEAVES_MAX; number++) {
+                deadObject(ObjectKeys.manifestLeaf(image.clusterId(), build.partition(), task.taskId(), number), when);
+            }
+        } else if (task instanceof BookieTask.PruneManifest prune) {
+            deadObject(ObjectKeys.manifestRoot(image.clusterId(), prune.partition(), task.taskId()), when);
         }
+        remove(task);
     }
 
     /** The key of the object that an attempt makes. */
@@ -184,6 +243,25 @@ final class Draft {
                 .setSegment(segment.value())
                 .setAttempts(next.attempts())
                 .setNotBeforeMs(next.notBeforeMs())));
+    }
+
+    /** No more building of a partition's manifest for a while. */
+    void retryLater(PartitionId partition) {
+        Retry before = image.taskIndex().manifests().retries().get(partition);
+        putRetry(partition, Retry.after(before == null ? 0 : before.attempts(), nowMs));
+    }
+
+    void forgetRetry(PartitionId partition) {
+        if (image.taskIndex().manifests().retries().containsKey(partition)) {
+            putRetry(partition, new Retry(0, 0));
+        }
+    }
+
+    private void putRetry(PartitionId partition, Retry retry) {
+        add(record().setRetry(RetryRecord.newBuilder()
+                .setPartition(ProtoModel.toProto(partition))
+                .setAttempts(retry.attempts())
+                .setNotBeforeMs(retry.notBeforeMs())));
     }
 
     void forgetRetry(SegmentId segment) {

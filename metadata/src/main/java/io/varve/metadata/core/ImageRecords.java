@@ -7,6 +7,7 @@ import io.varve.protocol.meta.ClusterRecord;
 import io.varve.protocol.meta.ConfigRecord;
 import io.varve.protocol.meta.CountersRecord;
 import io.varve.protocol.meta.DeadObjectRecord;
+import io.varve.protocol.meta.DeadStretchRecord;
 import io.varve.protocol.meta.MetadataRecord;
 import io.varve.protocol.meta.PartitionRecord;
 import io.varve.protocol.meta.RetryRecord;
@@ -85,6 +86,10 @@ public final class ImageRecords {
         return image.partitionIndex().condemned().values().stream().flatMap(p -> partition(p, true));
     }
 
+    /**
+     * A partition and its segments. Of a condemned one, segments may be gone that came after the manifest: so it comes last there, for a chain begins where its manifest
+     * ends (I-8).
+     */
     private static Stream<MetadataRecord.Builder> partition(PartitionState partition, boolean condemned) {
         PartitionRecord.Builder proto = PartitionRecord.newBuilder()
                 .setId(ProtoModel.toProto(partition.id()))
@@ -92,10 +97,15 @@ public final class ImageRecords {
                 .setEpoch(partition.epoch())
                 .setLogStartOffset(partition.logStartOffset())
                 .setCondemned(condemned);
-        partition.chain().manifest().ifPresent(m -> proto.setManifest(ProtoModel.toProto(m)));
-        return Stream.concat(
-                Stream.of(record().setPartition(proto)),
-                partition.chain().segments().stream().map(ImageRecords::segment));
+        PartitionRecord.Builder described = proto.clone();
+        partition.chain().manifest().ifPresent(m -> described.setManifest(ProtoModel.toProto(m)));
+        Stream<MetadataRecord.Builder> segments =
+                partition.chain().segments().stream().map(ImageRecords::segment);
+        return condemned && described.hasManifest()
+                ? Stream.concat(
+                        Stream.concat(Stream.of(record().setPartition(proto)), segments),
+                        Stream.of(record().setPartition(described)))
+                : Stream.concat(Stream.of(record().setPartition(described)), segments);
     }
 
     private static Stream<MetadataRecord.Builder> pending(MetadataImage image) {
@@ -112,7 +122,19 @@ public final class ImageRecords {
 
     private static Stream<MetadataRecord.Builder> retries(MetadataImage image) {
         TaskIndex tasks = image.taskIndex();
-        return Stream.concat(
+        Stream<MetadataRecord.Builder> ofManifests = Stream.concat(
+                tasks.manifests().deadStretches().entrySet().stream()
+                        .map(dead -> record().setDeadStretch(DeadStretchRecord.newBuilder()
+                                .setPartition(ProtoModel.toProto(dead.getKey()))
+                                .setBelowOffset(dead.getValue().belowOffset())
+                                .setNotBeforeMs(dead.getValue().when().notBeforeMs())
+                                .setAttempts(dead.getValue().when().attempts()))),
+                tasks.manifests().retries().entrySet().stream()
+                        .map(retry -> record().setRetry(RetryRecord.newBuilder()
+                                .setPartition(ProtoModel.toProto(retry.getKey()))
+                                .setAttempts(retry.getValue().attempts())
+                                .setNotBeforeMs(retry.getValue().notBeforeMs()))));
+        Stream<MetadataRecord.Builder> ofObjectsAndSegments = Stream.concat(
                 tasks.deadObjects().entrySet().stream()
                         .map(dead -> record().setDeadObject(DeadObjectRecord.newBuilder()
                                 .setKey(dead.getKey())
@@ -123,6 +145,7 @@ public final class ImageRecords {
                                 .setSegment(retry.getKey().value())
                                 .setAttempts(retry.getValue().attempts())
                                 .setNotBeforeMs(retry.getValue().notBeforeMs()))));
+        return Stream.concat(ofManifests, ofObjectsAndSegments);
     }
 
     private static Stream<MetadataRecord.Builder> counters(MetadataImage image) {

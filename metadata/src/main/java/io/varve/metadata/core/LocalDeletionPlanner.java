@@ -41,8 +41,7 @@ final class LocalDeletionPlanner {
     }
 
     private static boolean isOld(Planner planner, SegmentDescriptor segment, TopicConfigs configs) {
-        return configs.localRetentionMs() >= 0
-                && planner.nowMs - Segments.ageStampMs(segment) > configs.localRetentionMs();
+        return configs.localRetentionMs() >= 0 && planner.nowMs - segment.ageStampMs() > configs.localRetentionMs();
     }
 
     private static void leaveDraining(Planner planner, SegmentDescriptor segment) {

@@ -18,6 +18,7 @@ import io.varve.protocol.meta.ConfigRecord;
 import io.varve.protocol.meta.CountersRecord;
 import io.varve.protocol.meta.MetadataRecord;
 import io.varve.protocol.meta.PartitionRecord;
+import io.varve.protocol.meta.RetryRecord;
 import io.varve.protocol.meta.SegmentRemovedRecord;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -132,12 +133,20 @@ public final class MetadataImage implements MetadataView {
             case DEAD_OBJECT_REMOVED ->
                 with(tasks.withoutDeadObject(record.getDeadObjectRemoved().getKey()));
             case CONFIG -> with(replayed(configs, record.getConfig()));
-            case RETRY ->
-                with(tasks.withRetry(
-                        new SegmentId(record.getRetry().getSegment()),
-                        new Retry(
-                                record.getRetry().getAttempts(),
-                                record.getRetry().getNotBeforeMs())));
+            case RETRY -> with(record.getRetry());
+            case DEAD_STRETCH ->
+                with(tasks.with(tasks.manifests()
+                        .with(
+                                ProtoModel.fromProto(record.getDeadStretch().getPartition()),
+                                new ManifestWork.DeadStretch(
+                                        record.getDeadStretch().getBelowOffset(),
+                                        new Retry(
+                                                record.getDeadStretch().getAttempts(),
+                                                record.getDeadStretch().getNotBeforeMs())))));
+            case DEAD_STRETCH_REMOVED ->
+                with(tasks.with(tasks.manifests()
+                        .withoutDeadStretch(ProtoModel.fromProto(
+                                record.getDeadStretchRemoved().getPartition()))));
             case CHANGE_NOT_SET -> this;
         };
     }
@@ -179,8 +188,12 @@ public final class MetadataImage implements MetadataView {
     private MetadataImage withoutPartition(PartitionId id) {
         PartitionState partition = partitions.condemned().get(id);
         Invariant.check(
-                partition == null || partition.chain().size() == 0, "a partition goes when nothing of it is left");
-        return with(partitions.withoutCondemned(id));
+                partition == null
+                        || partition.chain().size() == 0
+                                && partition.chain().manifest().isEmpty(),
+                "a partition goes when nothing of it is left");
+        return with(partitions.withoutCondemned(id))
+                .with(tasks.with(tasks.manifests().without(id)));
     }
 
     private MetadataImage with(PartitionRecord record) {
@@ -195,15 +208,38 @@ public final class MetadataImage implements MetadataView {
                 old == null || record.getLogStartOffset() >= old.logStartOffset(),
                 "the start of a log never moves back",
                 record.getLogStartOffset());
-        SegmentChain chain = old == null ? SegmentChain.EMPTY : old.chain();
-        if (record.hasManifest()) {
-            chain = chain.withManifest(Optional.of(ProtoModel.fromProto(record.getManifest())));
-        } else if (chain.manifest().isPresent()) {
-            chain = chain.withManifest(Optional.empty());
-        }
+        SegmentChain before = old == null ? SegmentChain.EMPTY : old.chain();
+        SegmentChain chain = before.withManifest(
+                record.hasManifest() ? Optional.of(ProtoModel.fromProto(record.getManifest())) : Optional.empty());
         PartitionState partition =
                 new PartitionState(id, record.getOwner(), record.getEpoch(), record.getLogStartOffset(), chain);
-        return with(record.getCondemned() ? partitions.withCondemned(partition) : partitions.with(partition));
+        return withoutMoved(before, chain)
+                .with(record.getCondemned() ? partitions.withCondemned(partition) : partitions.with(partition));
+    }
+
+    /** Without those segments in the indexes that left a chain for its manifest. */
+    private MetadataImage withoutMoved(SegmentChain before, SegmentChain after) {
+        if (before.size() == after.size()) {
+            return this;
+        }
+        SegmentIndex index = segments;
+        TaskIndex work = tasks;
+        for (SegmentDescriptor segment : before.segments()) {
+            if (after.at(segment.startOffset()) != null) {
+                break;
+            }
+            index = index.changed(segment, null);
+            work = work.withRetry(segment.id(), new Retry(0, 0));
+        }
+        return with(index).with(work);
+    }
+
+    private MetadataImage with(RetryRecord record) {
+        Retry retry = new Retry(record.getAttempts(), record.getNotBeforeMs());
+        return with(
+                record.hasPartition()
+                        ? tasks.with(tasks.manifests().with(ProtoModel.fromProto(record.getPartition()), retry))
+                        : tasks.withRetry(new SegmentId(record.getSegment()), retry));
     }
 
     private MetadataImage with(SegmentDescriptor segment) {
@@ -478,6 +514,11 @@ public final class MetadataImage implements MetadataView {
     @Override
     public Collection<PartitionState> partitions(TopicId topic) {
         return partitions.ofTopic(topic).values();
+    }
+
+    @Override
+    public Collection<PartitionState> condemned() {
+        return partitions.condemned().values();
     }
 
     @Override

@@ -109,6 +109,7 @@ public final class MetadataStateMachine {
             case ADVANCE_LOG_START -> SegmentCommands.advanceLogStart(draft, command.getAdvanceLogStart());
             case ALLOCATE_PRODUCER_IDS -> allocateProducerIds(draft, reply);
             case COMMIT_OFFLOAD -> TaskCommands.commitOffload(draft, command.getCommitOffload());
+            case COMMIT_MANIFEST -> ManifestCommands.commit(draft, command.getCommitManifest());
             case FAIL_TASK -> TaskCommands.fail(draft, command.getFailTask().getTask());
             case COMPLETE_TASK ->
                 TaskCommands.complete(draft, command.getCompleteTask().getTask());

@@ -30,7 +30,7 @@ final class PartitionPlanner {
             if (planner.isFull()) {
                 return after;
             }
-            trim(planner, condemned);
+            clear(planner, planner.image.partitionIndex().condemned().get(condemned));
         }
         TreePMap<PartitionId, PartitionState> living =
                 planner.image.partitionIndex().living();
@@ -53,10 +53,7 @@ final class PartitionPlanner {
                         .setDropPending(DropPendingStep.newBuilder().setSegment(pending.value())));
             }
         }
-        long start = partition.logStartOffset();
-        if (configs.deletedByRetention() && partition.chain().manifest().isEmpty()) {
-            start = Math.max(start, Math.max(startByAge(planner, partition, configs), startBySize(partition, configs)));
-        }
+        long start = Retention.startOf(partition, configs, planner.nowMs);
         if (start > partition.logStartOffset()) {
             planner.step(PlanStep.newBuilder()
                     .setRetention(RetentionStep.newBuilder()
@@ -67,12 +64,21 @@ final class PartitionPlanner {
         if (first != null
                 && first.state() == State.SEALED
                 && first.endOffset() <= start
-                && partition.chain().size() > 1) {
+                && partition.chain().size() > 1
+                && partition.chain().manifest().isEmpty()) {
             trim(planner, partition.id());
         }
         if (configs.localRetentionBytes() >= 0) {
             dropLocalBySize(planner, partition, configs.localRetentionBytes());
         }
+        ManifestPlanner.look(planner, partition);
+    }
+
+    private static void clear(Planner planner, PartitionState condemned) {
+        if (condemned.chain().size() > 0 || condemned.chain().manifest().isEmpty()) {
+            trim(planner, condemned.id());
+        }
+        ManifestPlanner.look(planner, condemned);
     }
 
     private static void trim(Planner planner, PartitionId id) {
@@ -80,41 +86,6 @@ final class PartitionPlanner {
                 .setTrim(TrimStep.newBuilder()
                         .setPartition(ProtoModel.toProto(id))
                         .setSegmentsMax(TRIM_SEGMENTS_MAX)));
-    }
-
-    /** The end of the sealed segments at the head that are all older than {@code retention.ms}; never the last one's. */
-    private static long startByAge(Planner planner, PartitionState partition, TopicConfigs configs) {
-        long start = 0;
-        if (configs.retentionMs() >= 0) {
-            for (SegmentDescriptor segment : partition.chain().segments()) {
-                boolean isOld = segment.state() == State.SEALED
-                        && planner.nowMs - Segments.ageStampMs(segment) > configs.retentionMs();
-                if (!isOld || isLast(partition, segment)) {
-                    break;
-                }
-                start = segment.endOffset();
-            }
-        }
-        return start;
-    }
-
-    /** The end of the sealed segments at the head without which {@code retention.bytes} are still there. */
-    private static long startBySize(PartitionState partition, TopicConfigs configs) {
-        long start = 0;
-        if (configs.retentionBytes() >= 0) {
-            long total = 0;
-            for (SegmentDescriptor segment : partition.chain().segments()) {
-                total += Math.max(0, segment.bytes());
-            }
-            for (SegmentDescriptor segment : partition.chain().segments()) {
-                total -= Math.max(0, segment.bytes());
-                if (segment.state() != State.SEALED || isLast(partition, segment) || total < configs.retentionBytes()) {
-                    break;
-                }
-                start = segment.endOffset();
-            }
-        }
-        return start;
     }
 
     /** Local copies of what is in object storage, the oldest first, as long as {@code bytesMost} stay without them. */
@@ -135,9 +106,5 @@ final class PartitionPlanner {
                     .setDropLocal(
                             DropLocalStep.newBuilder().setSegment(segment.id().value())));
         }
-    }
-
-    private static boolean isLast(PartitionState partition, SegmentDescriptor segment) {
-        return partition.chain().last().filter(s -> s.id().equals(segment.id())).isPresent();
     }
 }

@@ -8,6 +8,7 @@ import io.varve.metadata.model.BookieTask;
 import io.varve.metadata.model.BrokerInfo;
 import io.varve.metadata.model.PartitionState;
 import io.varve.metadata.model.Replica;
+import io.varve.metadata.model.SegmentChain;
 import io.varve.metadata.model.SegmentDescriptor;
 import io.varve.metadata.model.SegmentDescriptor.State;
 import io.varve.metadata.model.Topic;
@@ -48,6 +49,8 @@ final class PlanCommands {
                         new BookieId(step.getDropReplica().getBookie()));
             case DELETE_OBJECT -> deleteObject(draft, step.getDeleteObject());
             case MOVE -> move(draft, step.getMove());
+            case BUILD_MANIFEST -> ManifestCommands.build(draft, step.getBuildManifest());
+            case PRUNE_MANIFEST -> ManifestCommands.prune(draft, step.getPruneManifest());
             case WITHDRAW_TASK -> withdraw(draft, step.getWithdrawTask());
             case FORGET_CLIENT, STEP_NOT_SET -> {
                 // Not a change of the image.
@@ -93,13 +96,21 @@ final class PlanCommands {
         if (partition == null || step.getLogStartOffset() <= partition.logStartOffset()) {
             return;
         }
-        SegmentDescriptor first = partition.chain().at(step.getLogStartOffset());
-        if (first != null) {
+        boolean isACut = partition.chain().at(step.getLogStartOffset()) != null
+                || partition
+                        .chain()
+                        .manifest()
+                        .flatMap(manifest -> manifest.markAt(step.getLogStartOffset()))
+                        .isPresent();
+        if (isACut) {
             draft.putPartition(id, partition.owner(), partition.epoch(), step.getLogStartOffset());
         }
     }
 
-    /** Takes segments out of a chain's head. The last segment of a living partition stays, for it says where the log goes on. */
+    /**
+     * Takes segments out of a chain's head. The last segment of a living partition stays, for it says where the log goes on; and all do while there is a manifest, which
+     * ends where they begin (I-8).
+     */
     private static void trim(Draft draft, TrimStep step) {
         PartitionId id = ProtoModel.fromProto(step.getPartition());
         PartitionIndex index = draft.image().partitionIndex();
@@ -113,7 +124,8 @@ final class PlanCommands {
             }
             boolean isBelow = first.state() == State.SEALED
                     && first.endOffset() <= partition.logStartOffset()
-                    && partition.chain().size() > 1;
+                    && partition.chain().size() > 1
+                    && partition.chain().manifest().isEmpty();
             if (!isCondemned && !isBelow) {
                 return;
             }
@@ -135,7 +147,7 @@ final class PlanCommands {
                     .filter(o -> o.key().equals(object.key()))
                     .isPresent();
             if (!isShared) {
-                draft.deadObject(object.key(), new Retry(0, draft.nowMs() + Planner.OBJECT_GRACE_MS));
+                draft.deadObject(object.key(), new Retry(0, draft.objectsNotBeforeMs()));
             }
         });
     }
@@ -144,7 +156,8 @@ final class PlanCommands {
         for (SegmentId pending : draft.image().segmentIndex().pendingOf(id)) {
             SegmentCommands.dropPending(draft, pending);
         }
-        if (draft.image().partitionIndex().find(id).chain().size() == 0) {
+        SegmentChain left = draft.image().partitionIndex().find(id).chain();
+        if (left.size() == 0 && left.manifest().isEmpty()) {
             draft.removePartition(id);
         }
     }
@@ -254,6 +267,8 @@ final class PlanCommands {
                 draft.deleteReplica(segment, new Replica(copy.bookie(), copy.incarnation()));
             }
             draft.retryLater(copy.segment());
+        } else if (task instanceof BookieTask.BuildManifest build) {
+            draft.retryLater(build.partition());
         }
     }
 

@@ -20,9 +20,6 @@ import java.util.TreeMap;
  */
 public final class Planner {
 
-    /** How long an object stays that nothing names any longer: readers may still be on it. */
-    static final long OBJECT_GRACE_MS = 60_000;
-
     /** How long an attempt that was taken back, or whose bookie went away, may go on writing its object. */
     static final long ABANDONED_ATTEMPT_MS = 300_000;
 
@@ -39,6 +36,7 @@ public final class Planner {
     private final Map<BookieId, Integer> offloads = new TreeMap<>();
     private final Map<BookieId, Integer> copies = new TreeMap<>();
     private final Map<BookieId, Integer> objectDeletions = new TreeMap<>();
+    private final Map<BookieId, Integer> manifests = new TreeMap<>();
     private final List<PlanStep> steps = new ArrayList<>();
 
     private Planner(MetadataImage image, long nowMs, PlannerSettings settings) {
@@ -86,7 +84,20 @@ public final class Planner {
             copies.merge(task.bookie(), 1, Integer::sum);
         } else if (task instanceof BookieTask.DeleteObject) {
             objectDeletions.merge(task.bookie(), 1, Integer::sum);
+        } else if (task instanceof BookieTask.BuildManifest || task instanceof BookieTask.PruneManifest) {
+            manifests.merge(task.bookie(), 1, Integer::sum);
         }
+    }
+
+    /** Those that work can be given to. */
+    List<BookieId> aliveBookies() {
+        List<BookieId> alive = new ArrayList<>();
+        for (BookieInfo bookie : image.bookies()) {
+            if (bookie.state() != BookieInfo.State.GONE) {
+                alive.add(bookie.id());
+            }
+        }
+        return alive;
     }
 
     Map<BookieId, Integer> offloads() {
@@ -99,5 +110,9 @@ public final class Planner {
 
     Map<BookieId, Integer> objectDeletions() {
         return objectDeletions;
+    }
+
+    Map<BookieId, Integer> manifests() {
+        return manifests;
     }
 }

@@ -16,15 +16,18 @@ import io.varve.protocol.meta.BookieProto;
 import io.varve.protocol.meta.BookieStateProto;
 import io.varve.protocol.meta.BrokerProto;
 import io.varve.protocol.meta.BrokerStateProto;
+import io.varve.protocol.meta.BuildManifestWork;
 import io.varve.protocol.meta.ConfigEntryProto;
 import io.varve.protocol.meta.CopyReplicaWork;
 import io.varve.protocol.meta.DeleteObjectWork;
 import io.varve.protocol.meta.DeleteReplicaWork;
 import io.varve.protocol.meta.EndpointProto;
+import io.varve.protocol.meta.ManifestMarkProto;
 import io.varve.protocol.meta.ManifestProto;
 import io.varve.protocol.meta.ObjectProto;
 import io.varve.protocol.meta.OffloadWork;
 import io.varve.protocol.meta.PartitionIdProto;
+import io.varve.protocol.meta.PruneManifestWork;
 import io.varve.protocol.meta.ReplicaProto;
 import io.varve.protocol.meta.SegmentProto;
 import io.varve.protocol.meta.SegmentStateProto;
@@ -249,6 +252,15 @@ public final class ProtoModel {
                 .setMaxTimestampMs(manifest.maxTimestampMs())
                 .setLength(manifest.length())
                 .setCrc32C(manifest.crc32c())
+                .addAllMarks(mapped(manifest.marks(), ProtoModel::toProto))
+                .build();
+    }
+
+    private static ManifestMarkProto toProto(ManifestRef.Mark mark) {
+        return ManifestMarkProto.newBuilder()
+                .setOffset(mark.offset())
+                .setBytesBelow(mark.bytesBelow())
+                .setAgeStampMs(mark.ageStampMs())
                 .build();
     }
 
@@ -263,7 +275,10 @@ public final class ProtoModel {
                 manifest.getBytes(),
                 manifest.getMaxTimestampMs(),
                 manifest.getLength(),
-                manifest.getCrc32C());
+                manifest.getCrc32C(),
+                mapped(
+                        manifest.getMarksList(),
+                        mark -> new ManifestRef.Mark(mark.getOffset(), mark.getBytesBelow(), mark.getAgeStampMs())));
     }
 
     /** A segment. */
@@ -347,6 +362,18 @@ public final class ProtoModel {
             proto.setCopyReplica(work);
         } else if (task instanceof BookieTask.DeleteObject delete) {
             proto.setDeleteObject(DeleteObjectWork.newBuilder().setKey(delete.key()));
+        } else if (task instanceof BookieTask.BuildManifest build) {
+            BuildManifestWork.Builder work = BuildManifestWork.newBuilder()
+                    .setPartition(toProto(build.partition()))
+                    .setStartOffset(build.startOffset())
+                    .setEndOffset(build.endOffset());
+            build.before().ifPresent(before -> work.setBefore(toProto(before)));
+            proto.setBuildManifest(work);
+        } else if (task instanceof BookieTask.PruneManifest prune) {
+            proto.setPruneManifest(PruneManifestWork.newBuilder()
+                    .setPartition(toProto(prune.partition()))
+                    .setManifest(toProto(prune.manifest()))
+                    .setBelowOffset(prune.belowOffset()));
         }
         return proto.build();
     }
@@ -379,6 +406,23 @@ public final class ProtoModel {
             case DELETE_OBJECT ->
                 new BookieTask.DeleteObject(
                         task.getId(), bookie, task.getDeleteObject().getKey());
+            case BUILD_MANIFEST ->
+                new BookieTask.BuildManifest(
+                        task.getId(),
+                        bookie,
+                        fromProto(task.getBuildManifest().getPartition()),
+                        task.getBuildManifest().hasBefore()
+                                ? Optional.of(fromProto(task.getBuildManifest().getBefore()))
+                                : Optional.empty(),
+                        task.getBuildManifest().getStartOffset(),
+                        task.getBuildManifest().getEndOffset());
+            case PRUNE_MANIFEST ->
+                new BookieTask.PruneManifest(
+                        task.getId(),
+                        bookie,
+                        fromProto(task.getPruneManifest().getPartition()),
+                        fromProto(task.getPruneManifest().getManifest()),
+                        task.getPruneManifest().getBelowOffset());
             case WORK_NOT_SET -> throw new IllegalArgumentException("A task of a later version");
         };
         return new GivenTask(work, task.getGivenMs());

@@ -114,13 +114,4 @@ final class Segments {
         more.add(replica);
         return more;
     }
-
-    /**
-     * The time by which a segment's age is told: its newest record's, unless that lies in the future of its seal (a producer's clock is no reason to keep data for
-     * ever) or isn't known.
-     */
-    static long ageStampMs(SegmentDescriptor sealed) {
-        long newest = sealed.maxTimestampMs();
-        return newest < 0 || newest > sealed.sealedMs() ? sealed.sealedMs() : newest;
-    }
 }

@@ -54,7 +54,8 @@ final class TaskCommands {
             draft.remove(task);
             addReplica(draft, copy.segment(), new Replica(copy.bookie(), copy.incarnation()));
         } else {
-            throw new Rejection(Reason.INVALID, "An offload ends with its object: task " + taskId);
+            throw new Rejection(
+                    Reason.INVALID, "An offload ends with its object, and work on a manifest with it: task " + taskId);
         }
     }
 
@@ -70,6 +71,8 @@ final class TaskCommands {
             draft.remove(task);
             Retry before = draft.image().taskIndex().deadObjects().get(delete.key());
             draft.deadObject(delete.key(), Retry.after(before == null ? 0 : before.attempts(), draft.nowMs()));
+        } else if (task instanceof BookieTask.BuildManifest || task instanceof BookieTask.PruneManifest) {
+            ManifestCommands.fail(draft, task);
         }
         // A replica can only be deleted by the bookie that has it: the order stands until it is carried out.
     }
@@ -151,7 +154,7 @@ final class TaskCommands {
         return segment;
     }
 
-    private static BookieTask find(Draft draft, long taskId) {
+    static BookieTask find(Draft draft, long taskId) {
         GivenTask given = draft.image().taskIndex().byId().get(taskId);
         unless(given != null, Reason.NOT_FOUND, "Task " + taskId + " was withdrawn, or has ended");
         return given.task();

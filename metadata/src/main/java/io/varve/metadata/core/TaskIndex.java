@@ -16,6 +16,7 @@ import org.pcollections.TreePSet;
  * @param deadObjects objects to be deleted, by key, and when
  * @param objectTasks the ids of the tasks that delete them, by key
  * @param retries when segments on which work failed may be worked on again
+ * @param manifests work on manifests
  */
 record TaskIndex(
         TreePMap<Long, GivenTask> byId,
@@ -23,10 +24,17 @@ record TaskIndex(
         TreePMap<SegmentId, TreePSet<Long>> bySegment,
         TreePMap<String, Retry> deadObjects,
         TreePMap<String, Long> objectTasks,
-        TreePMap<SegmentId, Retry> retries) {
+        TreePMap<SegmentId, Retry> retries,
+        ManifestWork manifests) {
 
     static final TaskIndex EMPTY = new TaskIndex(
-            TreePMap.empty(), TreePMap.empty(), TreePMap.empty(), TreePMap.empty(), TreePMap.empty(), TreePMap.empty());
+            TreePMap.empty(),
+            TreePMap.empty(),
+            TreePMap.empty(),
+            TreePMap.empty(),
+            TreePMap.empty(),
+            TreePMap.empty(),
+            ManifestWork.EMPTY);
 
     TreePSet<Long> idsOf(BookieId bookie) {
         TreePSet<Long> ids = byBookie.get(bookie);
@@ -51,7 +59,8 @@ record TaskIndex(
                 segments,
                 deadObjects,
                 task instanceof BookieTask.DeleteObject delete ? objectTasks.plus(delete.key(), id) : objectTasks,
-                retries);
+                retries,
+                manifests.with(task));
     }
 
     TaskIndex without(long id) {
@@ -72,21 +81,26 @@ record TaskIndex(
                 segments,
                 deadObjects,
                 task instanceof BookieTask.DeleteObject delete ? objectTasks.minus(delete.key()) : objectTasks,
-                retries);
+                retries,
+                manifests.without(task));
     }
 
     TaskIndex withDeadObject(String key, Retry when) {
-        return new TaskIndex(byId, byBookie, bySegment, deadObjects.plus(key, when), objectTasks, retries);
+        return new TaskIndex(byId, byBookie, bySegment, deadObjects.plus(key, when), objectTasks, retries, manifests);
     }
 
     TaskIndex withoutDeadObject(String key) {
-        return new TaskIndex(byId, byBookie, bySegment, deadObjects.minus(key), objectTasks, retries);
+        return new TaskIndex(byId, byBookie, bySegment, deadObjects.minus(key), objectTasks, retries, manifests);
     }
 
     TaskIndex withRetry(SegmentId segment, Retry retry) {
         TreePMap<SegmentId, Retry> changed =
                 retry.attempts() == 0 ? retries.minus(segment) : retries.plus(segment, retry);
-        return new TaskIndex(byId, byBookie, bySegment, deadObjects, objectTasks, changed);
+        return new TaskIndex(byId, byBookie, bySegment, deadObjects, objectTasks, changed, manifests);
+    }
+
+    TaskIndex with(ManifestWork changed) {
+        return new TaskIndex(byId, byBookie, bySegment, deadObjects, objectTasks, retries, changed);
     }
 
     private static List<SegmentId> segmentsOf(BookieTask task) {

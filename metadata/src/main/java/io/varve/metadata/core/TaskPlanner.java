@@ -1,12 +1,10 @@
 package io.varve.metadata.core;
 
 import io.varve.base.BookieId;
-import io.varve.metadata.model.BookieInfo;
 import io.varve.metadata.model.BookieTask;
 import io.varve.protocol.meta.DeleteObjectStep;
 import io.varve.protocol.meta.PlanStep;
 import io.varve.protocol.meta.WithdrawTaskStep;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -40,12 +38,7 @@ final class TaskPlanner {
     }
 
     private static void deleteObjects(Planner planner) {
-        List<BookieId> alive = new ArrayList<>();
-        for (BookieInfo bookie : planner.image.bookies()) {
-            if (bookie.state() != BookieInfo.State.GONE) {
-                alive.add(bookie.id());
-            }
-        }
+        List<BookieId> alive = planner.aliveBookies();
         TaskIndex tasks = planner.image.taskIndex();
         for (Map.Entry<String, Retry> dead : tasks.deadObjects().entrySet()) {
             boolean isDue = dead.getValue().notBeforeMs() <= planner.nowMs

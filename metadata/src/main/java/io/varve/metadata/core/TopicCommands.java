@@ -5,6 +5,7 @@ import static io.varve.metadata.core.Rejection.unless;
 import io.varve.base.PartitionId;
 import io.varve.base.TopicId;
 import io.varve.metadata.api.MetadataException.Reason;
+import io.varve.metadata.model.BookieTask;
 import io.varve.metadata.model.PartitionState;
 import io.varve.metadata.model.Topic;
 import io.varve.metadata.model.TopicConfigSchema;
@@ -79,7 +80,21 @@ final class TopicCommands {
     }
 
     static void delete(Draft draft, TopicId id) {
-        draft.remove(find(draft.image(), id));
+        Topic topic = find(draft.image(), id);
+        List<PartitionState> partitions = List.copyOf(draft.image().partitions(id));
+        draft.remove(topic);
+        for (PartitionState partition : partitions) {
+            withdrawBuilding(draft, partition.id());
+            draft.noteDeadStretch(partition.id(), draft.objectsNotBeforeMs());
+        }
+    }
+
+    private static void withdrawBuilding(Draft draft, PartitionId partition) {
+        TaskIndex tasks = draft.image().taskIndex();
+        Long task = tasks.manifests().tasks().get(partition);
+        if (task != null && tasks.byId().get(task).task() instanceof BookieTask.BuildManifest build) {
+            draft.withdraw(build, draft.nowMs() + Planner.ABANDONED_ATTEMPT_MS);
+        }
     }
 
     static void createPartitions(Draft draft, CreatePartitionsCommand command) {

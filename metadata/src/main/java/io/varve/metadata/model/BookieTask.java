@@ -5,6 +5,7 @@ import io.varve.base.PartitionId;
 import io.varve.base.SegmentId;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 
 /**
  * Work that the metadata service has durably given to one bookie. It stays until that bookie reports how it ended, or until the service
@@ -67,6 +68,49 @@ public sealed interface BookieTask {
     record DeleteObject(long taskId, BookieId bookie, String key) implements BookieTask {
         public DeleteObject {
             Objects.requireNonNull(key, "key");
+        }
+    }
+
+    /**
+     * Move the head of a partition's chain into its manifest: write new leaves and a new root beside those that are read, and read them back.
+     *
+     * @param taskId also the generation of what is written
+     * @param before the manifest to extend; empty for a partition's first one
+     * @param startOffset of the first segment to move
+     * @param endOffset exclusive, of the last one
+     */
+    record BuildManifest(
+            long taskId,
+            BookieId bookie,
+            PartitionId partition,
+            Optional<ManifestRef> before,
+            long startOffset,
+            long endOffset)
+            implements BookieTask {
+
+        /** How many segments are moved at a time at most. */
+        public static final int SEGMENTS_MAX = 4_096;
+
+        /** How many leaves are written at a time at most: what the last one had, and what came. */
+        public static final int LEAVES_MAX = 4;
+
+        public BuildManifest {
+            Objects.requireNonNull(before, "before");
+        }
+    }
+
+    /**
+     * Delete the objects that a partition's manifest describes below an offset: the intent of I-11. No reader may ask for anything of theirs any longer. What was
+     * deleted is deleted again without harm, so that it can be begun anew after a crash.
+     *
+     * @param taskId also the generation of a root that is written
+     * @param manifest whose objects
+     * @param belowOffset objects that end at or below it; may be far beyond the manifest's end
+     */
+    record PruneManifest(long taskId, BookieId bookie, PartitionId partition, ManifestRef manifest, long belowOffset)
+            implements BookieTask {
+        public PruneManifest {
+            Objects.requireNonNull(manifest, "manifest");
         }
     }
 }

@@ -8,6 +8,8 @@ import io.varve.base.PartitionId;
  *
  * <pre>
  * clusterId / topic, 32 hex digits / partition / start offset, 20 digits - attempt id, 16 hex digits .seg
+ * clusterId / topic, 32 hex digits / partition / manifest / generation, 16 hex digits .root
+ * clusterId / topic, 32 hex digits / partition / manifest / generation, 16 hex digits - number, 4 digits .leaf
  * </pre>
  */
 public final class ObjectKeys {
@@ -32,6 +34,36 @@ public final class ObjectKeys {
         key.append('-');
         appendPadded(key, Long.toHexString(attemptId), 16);
         return key.append(".seg").toString();
+    }
+
+    /** What the keys of a partition's manifests begin with. */
+    public static String manifestPrefix(String clusterId, PartitionId partition) {
+        return clusterPrefix(clusterId) + partition.topic() + "/" + partition.index() + "/manifest/";
+    }
+
+    /**
+     * The key of a manifest's root.
+     *
+     * @param generation the id of the task that wrote it: never given twice, and so is the key
+     */
+    public static String manifestRoot(String clusterId, PartitionId partition, long generation) {
+        StringBuilder key = new StringBuilder(manifestPrefix(clusterId, partition));
+        appendPadded(key, Long.toHexString(generation), 16);
+        return key.append(".root").toString();
+    }
+
+    /**
+     * The key of a leaf of a manifest.
+     *
+     * @param generation the id of the task that wrote it
+     * @param number which of the leaves that it wrote, from 0
+     */
+    public static String manifestLeaf(String clusterId, PartitionId partition, long generation, int number) {
+        StringBuilder key = new StringBuilder(manifestPrefix(clusterId, partition));
+        appendPadded(key, Long.toHexString(generation), 16);
+        key.append('-');
+        appendPadded(key, Integer.toString(number), 4);
+        return key.append(".leaf").toString();
     }
 
     /** What all keys of a cluster begin with. */

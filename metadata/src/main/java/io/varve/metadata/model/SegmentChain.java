@@ -131,11 +131,24 @@ public final class SegmentChain {
         return new SegmentChain(byStart.minus(byStart.lastKey()), manifest);
     }
 
-    /** The chain with everything below {@code ref.endOffset()} described by the manifest instead. */
+    /**
+     * The chain with everything below the manifest's end described by it instead of by segments here.
+     *
+     * @throws io.varve.base.InvariantViolation if the end lies within a segment (I-8)
+     */
     public SegmentChain withManifest(Optional<ManifestRef> ref) {
+        if (ref.equals(manifest)) {
+            return this;
+        }
         TreePMap<Long, SegmentDescriptor> rest = byStart;
         if (ref.isPresent()) {
             while (!rest.isEmpty() && rest.firstKey() < ref.get().endOffset()) {
+                SegmentDescriptor moved = rest.get(rest.firstKey());
+                Invariant.check(
+                        moved.state() == SegmentDescriptor.State.SEALED
+                                && moved.endOffset() <= ref.get().endOffset(),
+                        "I-8 a manifest ends where a segment does",
+                        moved.endOffset());
                 rest = rest.minus(rest.firstKey());
             }
         }

@@ -88,6 +88,14 @@ public record SegmentDescriptor(
         return state == State.SEALED && endOffset == startOffset;
     }
 
+    /**
+     * The time by which a sealed segment's age is told: its newest record's, unless that lies in the future of its seal (a producer's clock is no reason to keep data
+     * for ever) or isn't known.
+     */
+    public long ageStampMs() {
+        return maxTimestampMs < 0 || maxTimestampMs > sealedMs ? sealedMs : maxTimestampMs;
+    }
+
     /** Whether the metadata service has committed a verified copy in object storage. */
     public boolean isOffloaded() {
         return object.isPresent();

@@ -152,6 +152,19 @@ public record MetadataConfig(
                     "metadata.copies.per.bookie", "How many copies a bookie is given to make at a time.", 1, 1_000)
             .withDefault("2");
 
+    private static final ConfigKey<Integer> MANIFEST_SEGMENTS = ConfigKey.integer(
+                    "metadata.manifest.segments.min",
+                    "So many segments of a partition that object storage alone holds are moved out of the metadata, into a manifest in the bucket.",
+                    1,
+                    4_096)
+            .withDefault("64");
+    private static final ConfigKey<Integer> MANIFESTS = ConfigKey.integer(
+                    "metadata.manifests.per.bookie",
+                    "How many manifests a bookie is given to work on at a time.",
+                    1,
+                    1_000)
+            .withDefault("4");
+
     /** All keys of a metadata node's file. */
     public static final ConfigSchema SCHEMA = ConfigSchema.of("metadata")
             .heading("Who this node is")
@@ -168,6 +181,8 @@ public record MetadataConfig(
                     OFFLOAD_SMALL_BYTES,
                     OFFLOAD_WAIT_MS,
                     OFFLOADS,
+                    MANIFEST_SEGMENTS,
+                    MANIFESTS,
                     TASK_MS,
                     CONFIRM_MS,
                     REPAIR_MS,
@@ -240,6 +255,8 @@ public record MetadataConfig(
                 config.get(OFFLOADS),
                 config.get(COPIES),
                 defaults.objectDeletionsPerBookie(),
+                config.get(MANIFEST_SEGMENTS),
+                config.get(MANIFESTS),
                 config.get(REBALANCE_MS),
                 defaults.clientForgetMs());
         return new ServiceSettings(

@@ -7,6 +7,7 @@ import io.varve.base.PartitionId;
 import io.varve.base.SegmentId;
 import io.varve.metadata.model.BookieInfo;
 import io.varve.metadata.model.BookieTask;
+import io.varve.metadata.model.ManifestRef;
 import io.varve.metadata.model.ObjectRef;
 import io.varve.metadata.model.PartitionState;
 import io.varve.metadata.model.Replica;
@@ -76,6 +77,10 @@ class MetadataStateMachineSimulation {
         /** Copies that bookies hold by what the metadata said: put there by allocation or copy, gone only by a completed deletion or with the directory. */
         private final Map<SegmentId, Set<BookieId>> held = new TreeMap<>();
 
+        /** Objects that the bucket holds: there from the commit on, gone by a completed deletion or a pruning. */
+        private final Set<String> bucket = new TreeSet<>();
+
+        private final ModelManifests manifests = new ModelManifests("c");
         private final List<MetadataCommand.Builder> lateCommands = new ArrayList<>();
         private int recordsSeen;
         private int nextName;
@@ -84,8 +89,8 @@ class MetadataStateMachineSimulation {
 
         Run(long seed) {
             random = new SplittableRandom(seed);
-            cluster.settings =
-                    new PlannerSettings(500, 1 << 20, 1 << 10, 5_000, 20_000, 3_000, 10_000, 2, 2, 4, 2_000, 60_000);
+            cluster.settings = new PlannerSettings(
+                    500, 1 << 20, 1 << 10, 5_000, 20_000, 3_000, 10_000, 2, 2, 4, 3, 2, 2_000, 60_000);
             int bookies = 3 + random.nextInt(3);
             for (int id = 1; id <= bookies; id++) {
                 registerBookie(id, true);
@@ -288,7 +293,14 @@ class MetadataStateMachineSimulation {
                         .setFailTask(FailTaskCommand.newBuilder().setTask(task.taskId())));
             } else if (task instanceof BookieTask.Offload offload) {
                 ObjectRef object = cluster.objectOf(offload);
+                bucket.add(object.key());
                 apply(Cluster.commit(offload, object));
+            } else if (task instanceof BookieTask.BuildManifest build) {
+                apply(manifests.built(build, cluster.image()));
+            } else if (task instanceof BookieTask.PruneManifest prune) {
+                bucket.removeAll(manifests.deletedBy(prune));
+                check();
+                apply(manifests.pruned(prune));
             } else {
                 carryOut(task);
                 apply(MetadataCommand.newBuilder()
@@ -301,6 +313,8 @@ class MetadataStateMachineSimulation {
                 held.getOrDefault(delete.segment(), new TreeSet<>()).remove(delete.bookie());
             } else if (task instanceof BookieTask.CopyReplica copy) {
                 held.computeIfAbsent(copy.segment(), s -> new TreeSet<>()).add(copy.bookie());
+            } else if (task instanceof BookieTask.DeleteObject delete) {
+                bucket.remove(delete.key());
             }
         }
 
@@ -381,8 +395,9 @@ class MetadataStateMachineSimulation {
             assertThat(partition.epoch()).as("epochs only rise").isEqualTo(epoch);
             long start = starts.merge(partition.id(), partition.logStartOffset(), Math::max);
             assertThat(partition.logStartOffset()).as("log starts only rise").isEqualTo(start);
-            long expected = -1;
+            long expected = checkManifest(partition);
             for (SegmentDescriptor segment : partition.chain().segments()) {
+                checkObject(partition, segment);
                 assertThat(expected == -1 || segment.startOffset() == expected)
                         .as("I-8 contiguous")
                         .isTrue();
@@ -392,6 +407,34 @@ class MetadataStateMachineSimulation {
                         .isTrue();
                 expected = segment.endOffset();
                 checkCopies(partition, segment);
+            }
+        }
+
+        /** What a pointer describes adjoins, and is in the bucket as far as it may be read; answers where the chain has to go on. */
+        private long checkManifest(PartitionState partition) {
+            ManifestRef manifest = partition.chain().manifest().orElse(null);
+            if (manifest == null) {
+                return -1;
+            }
+            long expected = manifest.startOffset();
+            for (SegmentDescriptor segment : manifests.described(manifest)) {
+                assertThat(segment.startOffset()).as("I-8 contiguous").isEqualTo(expected);
+                expected = segment.endOffset();
+                checkObject(partition, segment);
+            }
+            assertThat(manifest.endOffset()).as("I-8 to the end").isEqualTo(expected);
+            assertThat(partition.logStartOffset())
+                    .as("nothing readable was pruned")
+                    .isGreaterThanOrEqualTo(manifest.startOffset());
+            return expected;
+        }
+
+        private void checkObject(PartitionState partition, SegmentDescriptor segment) {
+            if (segment.endOffset() > partition.logStartOffset()) {
+                segment.object()
+                        .ifPresent(object -> assertThat(bucket)
+                                .as("I-11 what may be read is there")
+                                .contains(object.key()));
             }
         }
 
@@ -465,6 +508,11 @@ class MetadataStateMachineSimulation {
                 check();
                 boolean isDone = cluster.image().tasks().isEmpty()
                         && cluster.image().taskIndex().deadObjects().isEmpty()
+                        && cluster.image()
+                                .taskIndex()
+                                .manifests()
+                                .deadStretches()
+                                .isEmpty()
                         && cluster.image().partitionIndex().condemned().isEmpty();
                 if (steps == 0 && isDone && cluster.cursor.isAtStart()) {
                     return;
@@ -479,7 +527,13 @@ class MetadataStateMachineSimulation {
                 return;
             }
             if (task instanceof BookieTask.Offload offload) {
+                bucket.add(cluster.objectOf(offload).key());
                 cluster.done(Cluster.commit(offload, cluster.objectOf(offload)));
+            } else if (task instanceof BookieTask.BuildManifest build) {
+                cluster.done(manifests.built(build, cluster.image()));
+            } else if (task instanceof BookieTask.PruneManifest prune) {
+                bucket.removeAll(manifests.deletedBy(prune));
+                cluster.done(manifests.pruned(prune));
             } else {
                 carryOut(task);
                 cluster.complete(task);

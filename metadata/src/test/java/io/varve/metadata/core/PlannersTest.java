@@ -184,7 +184,7 @@ class PlannersTest {
         assertThat(cluster.tasks(DeleteObject.class))
                 .as("readers may still be on them")
                 .isEmpty();
-        cluster.nowMs += Planner.OBJECT_GRACE_MS;
+        cluster.nowMs += ObjectGrace.DEFAULT_MS;
         cluster.plan();
         assertThat(cluster.tasks(DeleteObject.class)).isNotEmpty();
         cluster.tasks(DeleteObject.class).forEach(cluster::complete);
@@ -211,7 +211,7 @@ class PlannersTest {
         SegmentDescriptor segment = sealed(partition(), 1).get(0);
         SegmentDescriptor future = Segments.sealed(
                 Segments.opened(segment, 0), 10, segment.replicas(), List.of(), 1, segment.sealedMs() + 1_000_000, 5);
-        assertThat(Segments.ageStampMs(future)).isEqualTo(5);
+        assertThat(future.ageStampMs()).isEqualTo(5);
     }
 
     @Test
@@ -248,7 +248,7 @@ class PlannersTest {
                 .hasSize(15);
         assertThat(cluster.image().partitionIndex().condemned()).isEmpty();
         cluster.tasks(DeleteReplica.class).forEach(cluster::complete);
-        cluster.nowMs += Planner.OBJECT_GRACE_MS;
+        cluster.nowMs += ObjectGrace.DEFAULT_MS;
         cluster.plan();
         cluster.tasks(DeleteObject.class).forEach(cluster::complete);
         assertThat(cluster.image().tasks()).isEmpty();

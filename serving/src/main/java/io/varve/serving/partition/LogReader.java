@@ -20,7 +20,6 @@ import io.varve.serving.log.PartitionLog.TimestampResult;
 import io.varve.serving.log.PartitionLog.TimestampResult.Found;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -42,6 +41,7 @@ final class LogReader {
     private final OwnedLog log;
     private final SegmentReader segments;
     private final TailCache tail;
+    private final ChainLookup chain;
 
     LogReader(PartitionContext context, PartitionLoop loop, OwnedLog log, SegmentReader segments, TailCache tail) {
         this.context = context;
@@ -49,6 +49,7 @@ final class LogReader {
         this.log = log;
         this.segments = segments;
         this.tail = tail;
+        this.chain = new ChainLookup(context.manifests(), loop, log::partition);
     }
 
     // ---- batches
@@ -124,13 +125,26 @@ final class LogReader {
             answer.accept(found, LogError.NONE);
             return;
         }
-        Optional<SegmentDescriptor> covering = log.partition().chain().covering(fromOffset);
-        if (covering.isEmpty()) {
-            LOG.warn("event=no_segment partition={} offset={}", log.id(), fromOffset);
+        chain.from(fromOffset, (found, error) -> {
+            Optional<SegmentDescriptor> covering = found.filter(segment -> segment.covers(fromOffset));
+            if (covering.isPresent()) {
+                readRaw(covering.get(), fromOffset, maxBytes, atLeastOne, boundOffset, answer);
+                return;
+            }
+            if (error == LogError.NONE) {
+                LOG.warn("event=no_segment partition={} offset={}", log.id(), fromOffset);
+            }
             answer.accept(List.of(), LogError.STORAGE_UNAVAILABLE);
-            return;
-        }
-        SegmentDescriptor segment = covering.get();
+        });
+    }
+
+    private void readRaw(
+            SegmentDescriptor segment,
+            long fromOffset,
+            int maxBytes,
+            boolean atLeastOne,
+            long boundOffset,
+            BiConsumer<List<ByteBuf>, LogError> answer) {
         int ask = Math.max(1, Math.min(maxBytes, context.options().readBytesMax()));
         loop.on(readSegment(segment, fromOffset, ask), (entries, failure) -> {
             if (failure != null) {
@@ -220,54 +234,42 @@ final class LogReader {
             answer.accept(found, LogError.NONE);
             return;
         }
-        collect(chainFrom(fromOffset), fromOffset, fromOffset, toOffset, found, answer);
+        collect(fromOffset, fromOffset, toOffset, found, answer);
     }
 
-    private Iterator<SegmentDescriptor> chainFrom(long offset) {
-        return log.partition().chain().from(offset).values().iterator();
-    }
-
-    /** @param coveredTo the end of the segments whose checkpoints were asked so far */
+    /**
+     * Asks the checkpoints of sealed segments, one after the other, and memory about the rest. Rolls may happen meanwhile: each step looks at the chain as it is then.
+     *
+     * @param coveredTo the end of the segments whose checkpoints were asked so far
+     */
     private void collect(
-            Iterator<SegmentDescriptor> rest,
             long coveredTo,
             long fromOffset,
             long toOffset,
             List<Aborted> found,
             BiConsumer<List<Aborted>, LogError> answer) {
-        SegmentDescriptor segment = nextSealed(rest);
-        if (segment == null) {
-            // Rolls may have happened while checkpoints were read: what they took out of memory is in the checkpoints
-            // of newly sealed segments.
-            Iterator<SegmentDescriptor> fresh = chainFrom(coveredTo);
-            boolean moved = log.state().abortedFrom() > coveredTo
-                    && fresh.hasNext()
-                    && fresh.next().state() == SegmentDescriptor.State.SEALED;
-            if (moved) {
-                collect(chainFrom(coveredTo), coveredTo, fromOffset, toOffset, found, answer);
-            } else {
+        chain.from(coveredTo, (next, lookup) -> {
+            if (lookup != LogError.NONE) {
+                answer.accept(List.of(), lookup);
+                return;
+            }
+            SegmentDescriptor segment = next.filter(s -> s.state() == SegmentDescriptor.State.SEALED)
+                    .orElse(null);
+            if (segment == null) {
                 log.state().aborted().collect(fromOffset, toOffset, found);
                 answer.accept(found, LogError.NONE);
+                return;
             }
-            return;
-        }
-        index(segment, (index, error) -> {
-            if (error != LogError.NONE) {
-                answer.accept(List.of(), error);
-            } else if (index.aborted().collect(fromOffset, toOffset, found)) {
-                answer.accept(found, LogError.NONE);
-            } else {
-                collect(rest, segment.endOffset(), fromOffset, toOffset, found, answer);
-            }
+            index(segment, (index, error) -> {
+                if (error != LogError.NONE) {
+                    answer.accept(List.of(), error);
+                } else if (index.aborted().collect(fromOffset, toOffset, found)) {
+                    answer.accept(found, LogError.NONE);
+                } else {
+                    collect(segment.endOffset(), fromOffset, toOffset, found, answer);
+                }
+            });
         });
-    }
-
-    private static SegmentDescriptor nextSealed(Iterator<SegmentDescriptor> rest) {
-        if (!rest.hasNext()) {
-            return null;
-        }
-        SegmentDescriptor segment = rest.next();
-        return segment.state() == SegmentDescriptor.State.SEALED ? segment : null;
     }
 
     private void index(SegmentDescriptor segment, BiConsumer<SegmentIndex, LogError> answer) {
@@ -299,19 +301,23 @@ final class LogReader {
             result.complete(new TimestampResult(LogError.NOT_OWNER, Optional.empty()));
             return;
         }
+        chain.timestampMsMost(log.offsets().logStart(), (mostOfSealed, error) -> {
+            if (error != LogError.NONE) {
+                result.complete(new TimestampResult(error, Optional.empty()));
+            } else {
+                maxTimestamp(mostOfSealed, result);
+            }
+        });
+    }
+
+    private void maxTimestamp(long mostOfSealed, CompletableFuture<TimestampResult> result) {
         long max = log.state().segmentMaxTimestampMs();
-        long maxOfSealed = -1;
-        for (SegmentDescriptor segment :
-                log.partition().chain().from(log.offsets().logStart()).values()) {
-            maxOfSealed = Math.max(maxOfSealed, segment.maxTimestampMs());
-        }
-        long fallback = maxOfSealed;
         CompletableFuture<TimestampResult> first = new CompletableFuture<>();
-        offsetForTimestamp(Math.max(max, maxOfSealed), log.offsets().highWatermark(), first);
+        offsetForTimestamp(Math.max(max, mostOfSealed), log.offsets().highWatermark(), first);
         first.thenAccept(found -> {
             // The newest record's time may be the largest and not acknowledged yet.
-            if (found.error() == LogError.NONE && found.found().isEmpty() && fallback >= 0 && max > fallback) {
-                offsetForTimestamp(fallback, log.offsets().highWatermark(), result);
+            if (found.error() == LogError.NONE && found.found().isEmpty() && mostOfSealed >= 0 && max > mostOfSealed) {
+                offsetForTimestamp(mostOfSealed, log.offsets().highWatermark(), result);
             } else {
                 result.complete(found);
             }
@@ -323,10 +329,7 @@ final class LogReader {
             result.complete(new TimestampResult(LogError.NOT_OWNER, Optional.empty()));
             return;
         }
-        long logStart = log.offsets().logStart();
-        Iterator<SegmentDescriptor> chain =
-                List.copyOf(log.partition().chain().from(logStart).values()).iterator();
-        new TimeSearch(timestampMs, logStart, boundOffset, chain, result).nextSegment();
+        new TimeSearch(timestampMs, log.offsets().logStart(), boundOffset, result).nextSegment();
     }
 
     /** Looks through the segments in order for the first record at or after a time. */
@@ -335,39 +338,36 @@ final class LogReader {
         private final long timestampMs;
         private final long logStart;
         private final long boundOffset;
-        private final Iterator<SegmentDescriptor> rest;
         private final CompletableFuture<TimestampResult> result;
+        private long position;
 
         private TimeSearch(
-                long timestampMs,
-                long logStart,
-                long boundOffset,
-                Iterator<SegmentDescriptor> rest,
-                CompletableFuture<TimestampResult> result) {
+                long timestampMs, long logStart, long boundOffset, CompletableFuture<TimestampResult> result) {
             this.timestampMs = timestampMs;
             this.logStart = logStart;
             this.boundOffset = boundOffset;
-            this.rest = rest;
+            this.position = logStart;
             this.result = result;
         }
 
         private void nextSegment() {
-            while (rest.hasNext()) {
-                SegmentDescriptor segment = rest.next();
-                long from = Math.max(logStart, segment.startOffset());
+            chain.atTimestamp(timestampMs, position, (next, error) -> {
+                if (error != LogError.NONE) {
+                    fail(error);
+                    return;
+                }
+                SegmentDescriptor segment = next.orElse(null);
+                long from = segment == null ? boundOffset : Math.max(position, segment.startOffset());
                 if (from >= boundOffset) {
-                    break;
-                }
-                if (segment.state() != SegmentDescriptor.State.SEALED) {
+                    finish(Optional.empty());
+                } else if (segment.state() != SegmentDescriptor.State.SEALED) {
+                    position = boundOffset;
                     lookInOpen(from);
-                    return;
-                }
-                if (!segment.isEmpty() && (segment.maxTimestampMs() < 0 || segment.maxTimestampMs() >= timestampMs)) {
+                } else {
+                    position = segment.endOffset();
                     lookInSealed(segment, from);
-                    return;
                 }
-            }
-            finish(Optional.empty());
+            });
         }
 
         private void lookInOpen(long from) {

@@ -9,6 +9,7 @@ import io.varve.metadata.api.MetadataClient;
 import io.varve.metadata.api.MetadataView;
 import io.varve.metadata.model.BookieInfo;
 import io.varve.serving.core.partition.SegmentRules;
+import io.varve.tiering.api.ChainManifests;
 import io.varve.tiering.api.RemoteSegments;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
@@ -26,6 +27,7 @@ record PartitionContext(
         MetadataClient metadata,
         BookieClient bookies,
         RemoteSegments remote,
+        ChainManifests manifests,
         Clock clock,
         FaultHandler faults,
         PartitionOptions options,

@@ -14,6 +14,7 @@ import io.varve.serving.core.partition.LeaderEffects.Deposition;
 import io.varve.serving.core.partition.SegmentRules;
 import io.varve.serving.log.PartitionLog;
 import io.varve.serving.log.PartitionLogs;
+import io.varve.tiering.api.ChainManifests;
 import io.varve.tiering.api.RemoteSegments;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -48,6 +49,7 @@ public final class PartitionManager implements PartitionLogs, MetadataListener, 
             MetadataClient metadata,
             BookieClient bookies,
             RemoteSegments remote,
+            ChainManifests manifests,
             PartitionOptions options,
             Clock clock,
             FaultHandler faults) {
@@ -56,6 +58,7 @@ public final class PartitionManager implements PartitionLogs, MetadataListener, 
                 metadata,
                 bookies,
                 remote,
+                manifests,
                 options,
                 clock,
                 faults,
@@ -68,12 +71,13 @@ public final class PartitionManager implements PartitionLogs, MetadataListener, 
             MetadataClient metadata,
             BookieClient bookies,
             RemoteSegments remote,
+            ChainManifests manifests,
             PartitionOptions options,
             Clock clock,
             FaultHandler faults,
             SegmentRules rules,
             NettyLoops loops) {
-        this(brokerId, metadata, bookies, remote, options, clock, faults, rules, loops.threads(), loops);
+        this(brokerId, metadata, bookies, remote, manifests, options, clock, faults, rules, loops.threads(), loops);
     }
 
     /**
@@ -87,6 +91,7 @@ public final class PartitionManager implements PartitionLogs, MetadataListener, 
             MetadataClient metadata,
             BookieClient bookies,
             RemoteSegments remote,
+            ChainManifests manifests,
             PartitionOptions options,
             Clock clock,
             FaultHandler faults,
@@ -98,6 +103,7 @@ public final class PartitionManager implements PartitionLogs, MetadataListener, 
                 metadata,
                 bookies,
                 remote,
+                manifests,
                 clock,
                 faults,
                 options,

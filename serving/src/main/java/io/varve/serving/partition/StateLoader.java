@@ -3,6 +3,7 @@ package io.varve.serving.partition;
 import io.netty.buffer.ByteBuf;
 import io.varve.bookie.client.BookieClient.ReadPriority;
 import io.varve.bookie.client.BookieStatus;
+import io.varve.metadata.model.ManifestRef;
 import io.varve.metadata.model.PartitionState;
 import io.varve.metadata.model.SegmentDescriptor;
 import io.varve.serving.core.partition.LogState;
@@ -55,11 +56,30 @@ final class StateLoader {
 
     private void findCheckpoint(List<SegmentDescriptor> segments, int index) {
         if (index < 0) {
-            long start = segments.isEmpty() ? atOffset : segments.get(0).startOffset();
-            replay(LogState.empty(start));
+            findCheckpointBelow(segments.isEmpty() ? atOffset : segments.get(0).startOffset());
+        } else {
+            findCheckpoint(segments.get(index), () -> findCheckpoint(segments, index - 1));
+        }
+    }
+
+    /** Goes on in the manifest, if the chain has one: there is no checkpoint at or above {@code offset}. */
+    private void findCheckpointBelow(long offset) {
+        ManifestRef manifest = partition.chain().manifest().orElse(null);
+        if (manifest == null || !manifest.covers(offset - 1)) {
+            replay(LogState.empty(offset));
             return;
         }
-        SegmentDescriptor segment = segments.get(index);
+        loop.on(loop.recoveryReads().call(loop, () -> covering(offset - 1)), (segment, failure) -> {
+            if (failure != null) {
+                fail("no segment below offset " + offset + " can be looked up: " + failure.getMessage());
+            } else {
+                findCheckpoint(segment, () -> findCheckpointBelow(segment.startOffset()));
+            }
+        });
+    }
+
+    /** @param otherwise what to do if truthfully there is none */
+    private void findCheckpoint(SegmentDescriptor segment, Runnable otherwise) {
         loop.on(loop.recoveryReads().call(loop, () -> reader.checkpoint(segment, atOffset)), (found, failure) -> {
             if (failure != null || !found.answered()) {
                 fail("no checkpoint of segment " + segment.id() + " can be read");
@@ -67,9 +87,20 @@ final class StateLoader {
                 LogState state = found.state().get();
                 replay(state);
             } else {
-                findCheckpoint(segments, index - 1);
+                otherwise.run();
             }
         });
+    }
+
+    /** The segment that covers an offset, from wherever it is described; fails if nothing does. */
+    private CompletableFuture<SegmentDescriptor> covering(long offset) {
+        Optional<SegmentDescriptor> ofChain = partition.chain().covering(offset);
+        Optional<ManifestRef> manifest = partition.chain().manifest().filter(m -> m.covers(offset));
+        CompletableFuture<Optional<SegmentDescriptor>> found = ofChain.isPresent() || manifest.isEmpty()
+                ? CompletableFuture.completedFuture(ofChain)
+                : context.manifests().segmentAt(manifest.get(), partition.id(), offset);
+        return found.thenApply(segment ->
+                segment.orElseThrow(() -> new StateUnavailableException("no segment covers offset " + offset)));
     }
 
     private void replay(LogState state) {
@@ -77,12 +108,16 @@ final class StateLoader {
             finish(state);
             return;
         }
-        Optional<SegmentDescriptor> covering = partition.chain().covering(state.offset());
-        if (covering.isEmpty()) {
-            fail("no segment covers offset " + state.offset());
-            return;
-        }
-        SegmentDescriptor segment = covering.get();
+        loop.on(covering(state.offset()), (segment, failure) -> {
+            if (failure != null) {
+                fail("no segment at offset " + state.offset() + ": " + failure.getMessage());
+            } else {
+                replay(state, segment);
+            }
+        });
+    }
+
+    private void replay(LogState state, SegmentDescriptor segment) {
         if (state.segmentStart() != segment.startOffset()) {
             state.onSegment(segment.startOffset(), LogState.KEEP_ABORTED);
         }

@@ -68,6 +68,7 @@ final class RemoteParts implements ServingNode.Disconnect {
                 metadata,
                 bookies,
                 remote,
+                tiering.newManifests(),
                 logs -> new KafkaCoordinators(
                         coordinators,
                         metadata,

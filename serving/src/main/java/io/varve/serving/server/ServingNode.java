@@ -55,6 +55,7 @@ public final class ServingNode implements AutoCloseable {
                 parts.metadata(),
                 parts.bookies(),
                 parts.remote(),
+                parts.manifests(),
                 config.partitions(),
                 parts.clock(),
                 parts.faults());

@@ -7,6 +7,7 @@ import io.varve.bookie.client.BookieClient;
 import io.varve.metadata.api.MetadataClient;
 import io.varve.serving.coordinator.Coordinators;
 import io.varve.serving.log.PartitionLogs;
+import io.varve.tiering.api.ChainManifests;
 import io.varve.tiering.api.RemoteSegments;
 
 /**
@@ -16,6 +17,7 @@ import io.varve.tiering.api.RemoteSegments;
  * @param metadata connected
  * @param bookies where entries are stored
  * @param remote where the past is
+ * @param manifests where the metadata no longer says where it is
  * @param coordinators makes the coordinators over the broker's logs
  * @param clock time
  * @param registry for metrics
@@ -26,6 +28,7 @@ record ServingParts(
         MetadataClient metadata,
         BookieClient bookies,
         RemoteSegments remote,
+        ChainManifests manifests,
         CoordinatorsFactory coordinators,
         Clock clock,
         MeterRegistry registry,

@@ -245,6 +245,7 @@ final class CoordinatorsIT {
                         metadata,
                         bookies.client("broker-" + id),
                         NoBucket.INSTANCE,
+                        NoBucket.INSTANCE,
                         logs -> new KafkaCoordinators(
                                 config.coordinators(),
                                 metadata,

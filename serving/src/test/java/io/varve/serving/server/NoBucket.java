@@ -1,7 +1,10 @@
 package io.varve.serving.server;
 
 import io.varve.base.PartitionId;
+import io.varve.metadata.model.ManifestRef;
 import io.varve.metadata.model.ObjectRef;
+import io.varve.metadata.model.SegmentDescriptor;
+import io.varve.tiering.api.ChainManifests;
 import io.varve.tiering.api.RemoteReadException;
 import io.varve.tiering.api.RemoteSegments;
 import io.varve.tiering.api.SealedSegmentSource;
@@ -9,7 +12,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 /** Object storage that nobody reaches, for tests whose topics are not offloaded. */
-enum NoBucket implements RemoteSegments {
+enum NoBucket implements RemoteSegments, ChainManifests {
     INSTANCE;
 
     @Override
@@ -25,6 +28,23 @@ enum NoBucket implements RemoteSegments {
     @Override
     public CompletableFuture<Optional<SealedSegmentSource.Checkpoint>> checkpoint(
             ObjectRef object, PartitionId partition, long atMostOffset) {
+        return unreachable();
+    }
+
+    @Override
+    public CompletableFuture<Optional<SegmentDescriptor>> segmentAt(
+            ManifestRef manifest, PartitionId partition, long offset) {
+        return unreachable();
+    }
+
+    @Override
+    public CompletableFuture<Optional<SegmentDescriptor>> segmentAtTimestamp(
+            ManifestRef manifest, PartitionId partition, long timestampMs, long fromOffset) {
+        return unreachable();
+    }
+
+    @Override
+    public CompletableFuture<Long> timestampMsMost(ManifestRef manifest, PartitionId partition, long fromOffset) {
         return unreachable();
     }
 

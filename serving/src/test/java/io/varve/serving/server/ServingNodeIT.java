@@ -245,6 +245,7 @@ final class ServingNodeIT {
                 metadata,
                 bookies.client("broker-" + id),
                 NoBucket.INSTANCE,
+                NoBucket.INSTANCE,
                 logs -> new KafkaCoordinators(
                         new CoordinatorOptions(id, Map.of("group.initial.rebalance.delay.ms", "0"), 4, 4, 1 << 20),
                         metadata,

@@ -4,9 +4,13 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.varve.base.Clock;
 import io.varve.base.Randomness;
 import io.varve.base.StartupException;
+import io.varve.tiering.api.ChainManifests;
+import io.varve.tiering.api.ManifestEditor;
 import io.varve.tiering.api.Offloader;
 import io.varve.tiering.api.RemoteSegments;
 import io.varve.tiering.core.Backoff;
+import io.varve.tiering.manifest.CachedManifests;
+import io.varve.tiering.manifest.ManifestWorker;
 import io.varve.tiering.object.BackoffObjectStore;
 import io.varve.tiering.object.BucketProbe;
 import io.varve.tiering.object.ClusterMarker;
@@ -156,7 +160,17 @@ public final class Tiering implements AutoCloseable {
 
     /** Walks the chains of topics and the objects behind them. */
     public TopicVerify newTopicVerify(PrintStream out, boolean deep, BiConsumer<Long, Long> progress) {
-        return new TopicVerify(store, out, deep, progress);
+        return new TopicVerify(store, clusterId, out, deep, progress);
+    }
+
+    /** Looks up what left the metadata for manifests, for a broker. */
+    public ChainManifests newManifests() {
+        return new CachedManifests(store, clusterId, config.get(TieringConfig.MANIFEST_CACHE_BYTES), clock, registry);
+    }
+
+    /** Writes manifests, for a bookie. */
+    public ManifestEditor newManifestEditor() {
+        return new ManifestWorker(store, clusterId);
     }
 
     private void claim() {

@@ -159,6 +159,12 @@ public final class TieringConfig {
                     4L * MIB,
                     Long.MAX_VALUE)
             .withDefault(Long.toString(256L * MIB));
+    public static final ConfigKey<Long> MANIFEST_CACHE_BYTES = ConfigKey.number(
+                    "tiering.manifest.cache.bytes",
+                    "Memory of a broker for manifests: they say where the old ends of chains lie.",
+                    MIB,
+                    Long.MAX_VALUE)
+            .withDefault(Long.toString(32L * MIB));
     public static final ConfigKey<Integer> READ_BYTES = ConfigKey.integer(
                     "tiering.read.bytes.max", "No single read from the store answers with more.", 64 * 1024, 256 * MIB)
             .withDefault(Integer.toString(4 * MIB));
@@ -189,7 +195,8 @@ public final class TieringConfig {
         schema.heading("Tiering: calls").keys(CHECK_AT_START, CALL_MS, RATE_MIN, RETRY_MS);
         schema.heading("Tiering: uploads")
                 .keys(UPLOADS, PART_BYTES, PARTS_IN_FLIGHT, UPLOAD_RATE, BLOCK_BYTES, COMPRESS);
-        return schema.heading("Tiering: reads").keys(CACHE_BYTES, READ_BYTES, RANGE_BYTES, AHEAD_BYTES, READ_THREADS);
+        return schema.heading("Tiering: reads")
+                .keys(CACHE_BYTES, MANIFEST_CACHE_BYTES, READ_BYTES, RANGE_BYTES, AHEAD_BYTES, READ_THREADS);
     }
 
     /** An uploading side on a store of the caller's, with the sizes that are configured; the caller closes both. */

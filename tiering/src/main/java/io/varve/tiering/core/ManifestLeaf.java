@@ -72,6 +72,44 @@ public record ManifestLeaf(PartitionId partition, List<SegmentDescriptor> segmen
         return Optional.empty();
     }
 
+    /** The first segment that goes beyond {@code fromOffset} and may have a record at or after a time. */
+    public Optional<SegmentDescriptor> atTimestamp(long timestampMs, long fromOffset) {
+        return segments.stream()
+                .filter(segment -> segment.endOffset() > fromOffset && timestampMsMost(segment) >= timestampMs)
+                .findFirst();
+    }
+
+    /** No record of the segment has a larger time: of one that was sealed by somebody who didn't know, its object's. */
+    public static long timestampMsMost(SegmentDescriptor segment) {
+        return segment.maxTimestampMs() >= 0
+                ? segment.maxTimestampMs()
+                : segment.object().orElseThrow().maxTimestampMs();
+    }
+
+    /**
+     * Leaves for a run of segments, as full as they can be without an object that is in two of them.
+     *
+     * @param segments in order, adjoining, not empty
+     */
+    public static List<ManifestLeaf> cut(PartitionId partition, List<SegmentDescriptor> segments) {
+        List<ManifestLeaf> leaves = new ArrayList<>();
+        int from = 0;
+        while (from < segments.size()) {
+            int end = Math.min(segments.size(), from + SEGMENTS_MAX);
+            while (end < segments.size() && isInOneObject(segments.get(end - 1), segments.get(end))) {
+                end--;
+            }
+            Invariant.check(end > from, "an object has no more segments than a leaf", from);
+            leaves.add(new ManifestLeaf(partition, segments.subList(from, end)));
+            from = end;
+        }
+        return leaves;
+    }
+
+    private static boolean isInOneObject(SegmentDescriptor before, SegmentDescriptor after) {
+        return before.object().equals(after.object());
+    }
+
     /** How many bytes this takes in memory, nearly. */
     public long memoryBytes() {
         return 64 + 400L * segments.size();

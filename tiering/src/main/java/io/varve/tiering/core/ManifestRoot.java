@@ -3,17 +3,19 @@ package io.varve.tiering.core;
 import io.varve.base.Invariant;
 import io.varve.base.PartitionId;
 import io.varve.base.TopicId;
+import io.varve.metadata.model.SegmentDescriptor;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
 /**
- * The leaves of a partition's manifest. Immutable. Ten million segments have 2,442 leaves, and so a root of 143 KiB.
+ * The leaves of a partition's manifest. Immutable. Ten million segments have 2,442 leaves, and so a root of 172 KiB.
  *
  * <pre>
  *  magic "VARVEMFR" 8 | major 2 | minor 2 | topic id 16 | partition 4 | generation 8 | leaf bytes 4
- *  | leaves 4, each: generation 8, start 8, end 8, segments 4, bytes 8, max timestamp 8, first epoch 4, last epoch 4, length 4, crc 4
+ *  | leaves 4, each: generation 8, number 4, start 8, end 8, segments 4, bytes 8, max timestamp 8, age stamp 8, first epoch 4, last epoch 4,
+ *    length 4, crc 4
  *  | crc 4
  * </pre>
  *
@@ -25,7 +27,7 @@ import java.util.Optional;
 public record ManifestRoot(PartitionId partition, long generation, List<Leaf> leaves) {
 
     private static final long MAGIC = 0x56_41_52_56_45_4d_46_52L;
-    private static final int LEAF_BYTES = 60;
+    private static final int LEAF_BYTES = 72;
     private static final int HEAD_BYTES = 44;
 
     public ManifestRoot {
@@ -36,11 +38,13 @@ public record ManifestRoot(PartitionId partition, long generation, List<Leaf> le
      * Where a leaf is and what is in it.
      *
      * @param generation in which it was written
+     * @param number of those written in it
      * @param startOffset the first offset described
      * @param endOffset exclusive
      * @param segments how many
      * @param bytes of them
-     * @param maxTimestampMs the largest record time, {@code -1} if none
+     * @param maxTimestampMs the largest record time that may be in it, {@code -1} if none
+     * @param ageStampMs of its youngest segment
      * @param firstEpoch of its first segment
      * @param lastEpoch of its last segment
      * @param length of the leaf
@@ -48,11 +52,13 @@ public record ManifestRoot(PartitionId partition, long generation, List<Leaf> le
      */
     public record Leaf(
             long generation,
+            int number,
             long startOffset,
             long endOffset,
             int segments,
             long bytes,
             long maxTimestampMs,
+            long ageStampMs,
             int firstEpoch,
             int lastEpoch,
             int length,
@@ -77,22 +83,11 @@ public record ManifestRoot(PartitionId partition, long generation, List<Leaf> le
         return Optional.empty();
     }
 
-    /** The first leaf with a record at or after a time. */
-    public Optional<Leaf> atTimestamp(long timestampMs) {
+    /** The first leaf that goes beyond {@code fromOffset} and may have a record at or after a time. */
+    public Optional<Leaf> atTimestamp(long timestampMs, long fromOffset) {
         return leaves.stream()
-                .filter(leaf -> leaf.maxTimestampMs() >= timestampMs)
+                .filter(leaf -> leaf.endOffset() > fromOffset && leaf.maxTimestampMs() >= timestampMs)
                 .findFirst();
-    }
-
-    /** The last leaf that has a segment of an epoch not above {@code epoch}. Epochs never fall along a chain. */
-    public Optional<Leaf> lastOfEpoch(int epoch) {
-        Leaf found = null;
-        for (Leaf leaf : leaves) {
-            if (leaf.firstEpoch() <= epoch) {
-                found = leaf;
-            }
-        }
-        return Optional.ofNullable(found);
     }
 
     /** How many bytes this takes in memory, nearly. */
@@ -101,15 +96,17 @@ public record ManifestRoot(PartitionId partition, long generation, List<Leaf> le
     }
 
     /** What a root says of a leaf. */
-    public static Leaf describe(ManifestLeaf leaf, ByteBuffer encoded, long generation) {
+    public static Leaf describe(ManifestLeaf leaf, ByteBuffer encoded, long generation, int number) {
         var segments = leaf.segments();
         return new Leaf(
                 generation,
+                number,
                 leaf.startOffset(),
                 leaf.endOffset(),
                 segments.size(),
                 segments.stream().mapToLong(s -> Math.max(0, s.bytes())).sum(),
-                segments.stream().mapToLong(s -> s.maxTimestampMs()).max().orElse(-1),
+                segments.stream().mapToLong(ManifestLeaf::timestampMsMost).max().orElse(-1),
+                segments.stream().mapToLong(SegmentDescriptor::ageStampMs).max().orElse(-1),
                 segments.get(0).epoch(),
                 segments.get(segments.size() - 1).epoch(),
                 encoded.remaining(),
@@ -131,11 +128,13 @@ public record ManifestRoot(PartitionId partition, long generation, List<Leaf> le
         to.putInt(leaves.size());
         for (Leaf leaf : leaves) {
             to.putLong(leaf.generation())
+                    .putInt(leaf.number())
                     .putLong(leaf.startOffset())
                     .putLong(leaf.endOffset())
                     .putInt(leaf.segments())
                     .putLong(leaf.bytes())
                     .putLong(leaf.maxTimestampMs())
+                    .putLong(leaf.ageStampMs())
                     .putInt(leaf.firstEpoch())
                     .putInt(leaf.lastEpoch())
                     .putInt(leaf.length())
@@ -175,9 +174,11 @@ public record ManifestRoot(PartitionId partition, long generation, List<Leaf> le
     private static Leaf leaf(FieldReader from) throws ObjectFormatException {
         return new Leaf(
                 from.int64(),
+                from.int32(),
                 from.int64(),
                 from.int64(),
                 from.int32(),
+                from.int64(),
                 from.int64(),
                 from.int64(),
                 from.int32(),

@@ -1,6 +1,6 @@
 package io.varve.tiering.core;
 
-import io.varve.metadata.model.ObjectRef;
+import io.varve.base.PartitionId;
 import java.util.Collections;
 import java.util.SortedMap;
 import java.util.SortedSet;
@@ -10,15 +10,20 @@ import java.util.TreeSet;
 /**
  * What the metadata knows of the bucket, as of one moment. Immutable.
  *
- * @param objects what it names, by key
+ * @param lengths what it names, segments and manifests alike: the length of each, by key
  * @param liveAttempts uploads that may be going on
  * @param dueForDeletion keys whose deletion it has ordered and not yet seen done
+ * @param unreadable partitions with a manifest that can't be read, and why: what they name isn't known
  */
 public record ObjectReferences(
-        SortedMap<String, ObjectRef> objects, SortedSet<Long> liveAttempts, SortedSet<String> dueForDeletion) {
+        SortedMap<String, Long> lengths,
+        SortedSet<Long> liveAttempts,
+        SortedSet<String> dueForDeletion,
+        SortedMap<PartitionId, String> unreadable) {
     public ObjectReferences {
-        objects = Collections.unmodifiableSortedMap(new TreeMap<>(objects));
+        lengths = Collections.unmodifiableSortedMap(new TreeMap<>(lengths));
         liveAttempts = Collections.unmodifiableSortedSet(new TreeSet<>(liveAttempts));
         dueForDeletion = Collections.unmodifiableSortedSet(new TreeSet<>(dueForDeletion));
+        unreadable = Collections.unmodifiableSortedMap(new TreeMap<>(unreadable));
     }
 }

@@ -1,6 +1,6 @@
 package io.varve.tiering.core;
 
-import io.varve.metadata.model.ObjectRef;
+import io.varve.base.PartitionId;
 import java.util.Optional;
 
 /**
@@ -38,6 +38,8 @@ public final class OrphanScrub {
         DUE_FOR_DELETION,
         /** Nothing names it, but it is too young to be sure of. */
         YOUNG,
+        /** Of a partition whose manifest can't be read, so that nobody knows what it names. Never deleted. */
+        UNKNOWN,
         /** Not a key that we give out. Never deleted. */
         FOREIGN,
         /** Left behind by an attempt that ended without a commit, or by a deletion that wasn't carried out. */
@@ -50,15 +52,23 @@ public final class OrphanScrub {
      * @param modifiedMs the store's time of writing
      */
     public Verdict judge(String key, long length, long modifiedMs) {
-        ObjectRef named = references.objects().get(key);
+        Long named = references.lengths().get(key);
         if (named != null) {
-            return named.length() == length ? Verdict.REFERENCED : Verdict.WRONG_LENGTH;
+            return named == length ? Verdict.REFERENCED : Verdict.WRONG_LENGTH;
         }
-        Optional<SegmentKey> said = SegmentKey.parse(clusterId, key);
-        if (said.isEmpty()) {
+        Optional<SegmentKey> segment = SegmentKey.parse(clusterId, key);
+        Optional<ManifestKey> manifest = ManifestKey.parse(clusterId, key);
+        if (segment.isEmpty() && manifest.isEmpty()) {
             return Verdict.FOREIGN;
         }
-        if (references.liveAttempts().contains(said.get().attemptId())) {
+        PartitionId partition = segment.map(SegmentKey::partition)
+                .orElseGet(() -> manifest.orElseThrow().partition());
+        if (references.unreadable().containsKey(partition)) {
+            return Verdict.UNKNOWN;
+        }
+        long attempt = segment.map(SegmentKey::attemptId)
+                .orElseGet(() -> manifest.orElseThrow().generation());
+        if (references.liveAttempts().contains(attempt)) {
             return Verdict.LIVE_ATTEMPT;
         }
         if (references.dueForDeletion().contains(key)) {

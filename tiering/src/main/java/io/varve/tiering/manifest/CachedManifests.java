@@ -1,13 +1,18 @@
 package io.varve.tiering.manifest;
 
+import io.micrometer.core.instrument.MeterRegistry;
+import io.varve.base.Clock;
 import io.varve.base.PartitionId;
 import io.varve.metadata.model.ManifestRef;
 import io.varve.metadata.model.SegmentDescriptor;
 import io.varve.tiering.api.ChainManifests;
+import io.varve.tiering.api.RemoteReadException;
 import io.varve.tiering.cache.ManifestCache;
 import io.varve.tiering.core.ManifestLeaf;
 import io.varve.tiering.core.ManifestRoot;
 import io.varve.tiering.object.ObjectStore;
+import io.varve.tiering.read.Alarms;
+import io.varve.tiering.read.ObjectReads;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -21,10 +26,15 @@ public final class CachedManifests implements ChainManifests {
     private final ManifestCache cache;
     private final ConcurrentHashMap<String, CompletableFuture<Object>> onTheirWay = new ConcurrentHashMap<>();
 
+    private final MeterRegistry registry;
+    private final Alarms alarms;
+
     /** @param cacheBytes for roots and leaves */
-    public CachedManifests(ObjectStore store, String clusterId, long cacheBytes) {
+    public CachedManifests(ObjectStore store, String clusterId, long cacheBytes, Clock clock, MeterRegistry registry) {
         this.reads = new ManifestReads(store, clusterId);
         this.cache = new ManifestCache(cacheBytes);
+        this.registry = registry;
+        this.alarms = new Alarms(clock);
     }
 
     @Override
@@ -38,24 +48,34 @@ public final class CachedManifests implements ChainManifests {
 
     @Override
     public CompletableFuture<Optional<SegmentDescriptor>> segmentAtTimestamp(
-            ManifestRef manifest, PartitionId partition, long timestampMs) {
+            ManifestRef manifest, PartitionId partition, long timestampMs, long fromOffset) {
+        long from = Math.max(fromOffset, manifest.startOffset());
         return in(
                 manifest,
                 partition,
-                root -> root.atTimestamp(timestampMs),
-                leaf -> leaf.segments().stream()
-                        .filter(s -> s.maxTimestampMs() >= timestampMs)
-                        .findFirst());
+                root -> root.atTimestamp(timestampMs, from),
+                leaf -> leaf.atTimestamp(timestampMs, from));
     }
 
     @Override
-    public CompletableFuture<Optional<SegmentDescriptor>> lastSegmentOfEpoch(
-            ManifestRef manifest, PartitionId partition, int epoch) {
-        return in(
-                manifest,
-                partition,
-                root -> root.lastOfEpoch(epoch),
-                leaf -> leaf.segments().stream().filter(s -> s.epoch() <= epoch).reduce((before, after) -> after));
+    public CompletableFuture<Long> timestampMsMost(ManifestRef manifest, PartitionId partition, long fromOffset) {
+        long from = Math.max(fromOffset, manifest.startOffset());
+        return told(manifest.key(), root(manifest, partition).thenCompose(root -> {
+            Optional<ManifestRoot.Leaf> partly = root.at(from);
+            long ofWhole = root.leaves().stream()
+                    .filter(leaf -> leaf.startOffset() > from)
+                    .mapToLong(ManifestRoot.Leaf::maxTimestampMs)
+                    .max()
+                    .orElse(-1);
+            // Its leaf need not be looked into if the largest time is in a later one anyway.
+            return partly.isEmpty() || partly.get().maxTimestampMs() <= ofWhole
+                    ? CompletableFuture.completedFuture(ofWhole)
+                    : leaf(partition, partly.get())
+                            .thenApply(leaf -> leaf.segments().stream()
+                                    .filter(segment -> segment.endOffset() > from)
+                                    .mapToLong(ManifestLeaf::timestampMsMost)
+                                    .reduce(ofWhole, Math::max));
+        }));
     }
 
     private CompletableFuture<Optional<SegmentDescriptor>> in(
@@ -63,11 +83,25 @@ public final class CachedManifests implements ChainManifests {
             PartitionId partition,
             Function<ManifestRoot, Optional<ManifestRoot.Leaf>> leafOf,
             Function<ManifestLeaf, Optional<SegmentDescriptor>> segmentOf) {
-        return root(manifest, partition).thenCompose(root -> {
+        return told(manifest.key(), root(manifest, partition).thenCompose(root -> {
             Optional<ManifestRoot.Leaf> leaf = leafOf.apply(root);
             return leaf.isEmpty()
                     ? CompletableFuture.completedFuture(Optional.<SegmentDescriptor>empty())
                     : leaf(partition, leaf.get()).thenApply(segmentOf);
+        }));
+    }
+
+    /** Counts trouble, and tells of it. */
+    private <T> CompletableFuture<T> told(String key, CompletableFuture<T> answer) {
+        return answer.exceptionallyCompose(failure -> {
+            RemoteReadException trouble = ObjectReads.failed(key, failure);
+            registry.counter(
+                            "varve.tiering.manifest.read.failures",
+                            "kind",
+                            trouble.kind().name())
+                    .increment();
+            alarms.raise(key, trouble);
+            return CompletableFuture.failedFuture(trouble);
         });
     }
 
@@ -77,8 +111,11 @@ public final class CachedManifests implements ChainManifests {
     }
 
     private CompletableFuture<ManifestLeaf> leaf(PartitionId partition, ManifestRoot.Leaf leaf) {
-        String name = partition + "/" + leaf.startOffset() + "-" + leaf.generation();
-        return once(name, ManifestLeaf.class, ManifestLeaf::memoryBytes, () -> reads.leaf(leaf, partition));
+        return once(
+                reads.keyOf(leaf, partition),
+                ManifestLeaf.class,
+                ManifestLeaf::memoryBytes,
+                () -> reads.leaf(leaf, partition));
     }
 
     private <T> CompletableFuture<T> once(

@@ -2,9 +2,9 @@ package io.varve.tiering.manifest;
 
 import io.varve.base.PartitionId;
 import io.varve.metadata.model.ManifestRef;
+import io.varve.metadata.model.ObjectKeys;
 import io.varve.tiering.api.RemoteReadException;
 import io.varve.tiering.api.RemoteReadException.Kind;
-import io.varve.tiering.core.ManifestKeys;
 import io.varve.tiering.core.ManifestLeaf;
 import io.varve.tiering.core.ManifestRoot;
 import io.varve.tiering.core.ObjectFormatException;
@@ -13,6 +13,7 @@ import io.varve.tiering.object.ObjectStore;
 import io.varve.tiering.read.ObjectReads;
 import java.nio.ByteBuffer;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 
 /** Fetches roots and leaves and checks that they are the ones that are meant. */
 final class ManifestReads {
@@ -38,13 +39,14 @@ final class ManifestReads {
                     && root.generation() == ref.generation()
                     && !root.leaves().isEmpty()
                     && root.leaves().get(0).startOffset() <= ref.startOffset()
+                    && root.leaves().get(0).endOffset() > ref.startOffset()
                     && root.leaves().get(root.leaves().size() - 1).endOffset() == ref.endOffset();
             return require(same, ref.key(), root);
         });
     }
 
     CompletableFuture<ManifestLeaf> leaf(ManifestRoot.Leaf leaf, PartitionId partition) {
-        String key = ManifestKeys.leaf(clusterId, partition, leaf.startOffset(), leaf.generation());
+        String key = keyOf(leaf, partition);
         return fetch(key, leaf.length(), leaf.crc()).thenApply(bytes -> {
             ManifestLeaf decoded = decoded(key, () -> ManifestLeaf.decode(bytes, clusterId));
             boolean same = decoded.partition().equals(partition)
@@ -52,6 +54,27 @@ final class ManifestReads {
                     && decoded.endOffset() == leaf.endOffset();
             return require(same, key, decoded);
         });
+    }
+
+    /** The key of a root's leaf. */
+    String keyOf(ManifestRoot.Leaf leaf, PartitionId partition) {
+        return ObjectKeys.manifestLeaf(clusterId, partition, leaf.generation(), leaf.number());
+    }
+
+    /**
+     * What a future ends with. Blocks.
+     *
+     * @throws RemoteReadException if it fails, of the kind that it failed with
+     */
+    static <T> T joined(String key, CompletableFuture<T> future) {
+        try {
+            return future.join();
+        } catch (CompletionException e) {
+            if (e.getCause() instanceof Error fault) {
+                throw fault;
+            }
+            throw ObjectReads.failed(key, e);
+        }
     }
 
     private CompletableFuture<ByteBuffer> fetch(String key, int length, int crc) {

@@ -1,11 +1,15 @@
 package io.varve.tiering.manifest;
 
+import static io.varve.tiering.manifest.ManifestReads.joined;
+
 import io.varve.base.Invariant;
 import io.varve.base.PartitionId;
 import io.varve.metadata.model.ManifestRef;
+import io.varve.metadata.model.ObjectKeys;
 import io.varve.metadata.model.SegmentDescriptor;
-import io.varve.tiering.core.ManifestKeys;
+import io.varve.tiering.api.ManifestEditor.Edited;
 import io.varve.tiering.core.ManifestLeaf;
+import io.varve.tiering.core.ManifestMarks;
 import io.varve.tiering.core.ManifestRoot;
 import io.varve.tiering.core.Sections;
 import io.varve.tiering.object.ObjectStore;
@@ -13,57 +17,48 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
 
 /**
- * Moves the offloaded head of a chain out of Raft: extends a partition's manifest by adjoining segments and drops what retention passed.
- * Leaves that don't change are taken over as they are; the last one is filled up first, so small extensions are compacted as they come.
- * Everything written is read back and checked before it is returned; nothing of the manifest before is touched, and its readers go on.
- * Safe for any thread.
+ * Extends manifests. Leaves that don't change are taken over as they are; the last one is filled up first, so small extensions are compacted as they come. Everything written is
+ * read back and checked before it is returned; nothing of the manifest before is touched, and its readers go on.
  */
-public final class ManifestWriter {
+final class ManifestWriter {
 
     private final ObjectStore store;
     private final String clusterId;
     private final ManifestReads reads;
 
-    public ManifestWriter(ObjectStore store, String clusterId) {
+    ManifestWriter(ObjectStore store, String clusterId, ManifestReads reads) {
         this.store = store;
         this.clusterId = clusterId;
-        this.reads = new ManifestReads(store, clusterId);
+        this.reads = reads;
     }
 
-    /**
-     * What was written.
-     *
-     * @param manifest to be committed in the place of the one before, by compare-and-set
-     * @param superseded keys that nothing names once it is, to be deleted after its readers are gone
-     */
-    public record Written(ManifestRef manifest, List<String> superseded) {
-        public Written {
-            superseded = List.copyOf(superseded);
-        }
-    }
-
-    /**
-     * Extends a manifest.
-     *
-     * @param before the partition's manifest, if it has one
-     * @param generation never used before for this partition, and larger than all that were
-     * @param added offloaded segments, in order, adjoining each other and the manifest's end; may be empty
-     * @param logStartOffset leaves wholly below are dropped
-     */
-    public CompletableFuture<Written> extend(
-            PartitionId partition,
-            Optional<ManifestRef> before,
-            long generation,
-            List<SegmentDescriptor> added,
-            long logStartOffset) {
+    /** As {@link io.varve.tiering.api.ManifestEditor#extend} says. */
+    Edited extend(PartitionId partition, Optional<ManifestRef> before, long generation, List<SegmentDescriptor> added) {
         check(before, generation, added);
-        return before.map(ref -> reads.root(ref, partition).thenApply(Optional::of))
-                .orElseGet(() -> CompletableFuture.completedFuture(Optional.<ManifestRoot>empty()))
-                .thenCompose(root -> lastLeaf(partition, root, added)
-                        .thenCompose(open -> write(partition, before, generation, root, open, added, logStartOffset)));
+        List<String> superseded = new ArrayList<>();
+        List<ManifestRoot.Leaf> leaves = new ArrayList<>();
+        List<SegmentDescriptor> segments = new ArrayList<>();
+        if (before.isPresent()) {
+            superseded.add(before.get().key());
+            leaves.addAll(joined(before.get().key(), reads.root(before.get(), partition))
+                    .leaves());
+            ManifestRoot.Leaf last = leaves.get(leaves.size() - 1);
+            if (last.segments() < ManifestLeaf.SEGMENTS_MAX) {
+                leaves.remove(last);
+                superseded.add(reads.keyOf(last, partition));
+                segments.addAll(leaf(last, partition).segments());
+            }
+        }
+        segments.addAll(added);
+        List<ManifestLeaf> fresh = ManifestLeaf.cut(partition, segments);
+        ManifestLeaf first = leaves.isEmpty() ? fresh.get(0) : leaf(leaves.get(0), partition);
+        for (int number = 0; number < fresh.size(); number++) {
+            leaves.add(write(fresh.get(number), generation, number));
+        }
+        ManifestRef ref = write(new ManifestRoot(partition, generation, leaves), first, before, added);
+        return new Edited(Optional.of(ref), superseded);
     }
 
     private static void check(Optional<ManifestRef> before, long generation, List<SegmentDescriptor> added) {
@@ -74,91 +69,68 @@ public final class ManifestWriter {
                     next < 0 || segment.startOffset() == next, "I-8 segments adjoin", next, segment.startOffset());
             next = segment.endOffset();
         }
-        Invariant.check(before.isPresent() || !added.isEmpty(), "a manifest describes something");
+        Invariant.check(!added.isEmpty(), "a manifest is extended by something");
+        Invariant.check(
+                next == added.get(added.size() - 1).object().orElseThrow().endOffset(),
+                "a manifest ends where an object does",
+                next);
         Invariant.check(before.isEmpty() || before.get().generation() < generation, "generations rise", generation);
     }
 
-    /** The segments of the last leaf, if it is to be filled up. */
-    private CompletableFuture<List<SegmentDescriptor>> lastLeaf(
-            PartitionId partition, Optional<ManifestRoot> root, List<SegmentDescriptor> added) {
-        if (root.isEmpty() || added.isEmpty()) {
-            return CompletableFuture.completedFuture(List.of());
-        }
-        List<ManifestRoot.Leaf> leaves = root.get().leaves();
-        ManifestRoot.Leaf last = leaves.get(leaves.size() - 1);
-        return last.segments() >= ManifestLeaf.SEGMENTS_MAX
-                ? CompletableFuture.completedFuture(List.of())
-                : reads.leaf(last, partition).thenApply(ManifestLeaf::segments);
+    private ManifestRoot.Leaf write(ManifestLeaf leaf, long generation, int number) {
+        ByteBuffer bytes = leaf.encode(clusterId);
+        ManifestRoot.Leaf described = ManifestRoot.describe(leaf, bytes, generation, number);
+        String key = ObjectKeys.manifestLeaf(clusterId, leaf.partition(), generation, number);
+        put(key, bytes);
+        ManifestLeaf readBack = leaf(described, leaf.partition());
+        Invariant.check(readBack.equals(leaf), "a leaf is read as it was written");
+        return described;
     }
 
-    private CompletableFuture<Written> write(
-            PartitionId partition,
-            Optional<ManifestRef> before,
-            long generation,
-            Optional<ManifestRoot> root,
-            List<SegmentDescriptor> refilled,
-            List<SegmentDescriptor> added,
-            long logStartOffset) {
-        List<String> superseded = new ArrayList<>();
-        before.ifPresent(ref -> superseded.add(ref.key()));
-        List<ManifestRoot.Leaf> leaves = new ArrayList<>();
-        List<ManifestRoot.Leaf> old = root.map(ManifestRoot::leaves).orElse(List.of());
-        for (int i = 0; i < old.size(); i++) {
-            ManifestRoot.Leaf leaf = old.get(i);
-            boolean isLast = i == old.size() - 1;
-            boolean replaced = isLast && !refilled.isEmpty();
-            // The last one stays, however old it is: whether a manifest is needed at all is the metadata's decision.
-            if (replaced || !isLast && leaf.endOffset() <= logStartOffset) {
-                superseded.add(ManifestKeys.leaf(clusterId, partition, leaf.startOffset(), leaf.generation()));
-            } else {
-                leaves.add(leaf);
-            }
+    private ManifestRef write(
+            ManifestRoot root, ManifestLeaf first, Optional<ManifestRef> before, List<SegmentDescriptor> added) {
+        long startOffset = before.map(ManifestRef::startOffset).orElse(first.startOffset());
+        long maxTimestampMs = before.map(ManifestRef::maxTimestampMs).orElse(-1L);
+        long bytes = before.map(ManifestRef::bytes).orElse(0L);
+        for (SegmentDescriptor segment : added) {
+            maxTimestampMs = Math.max(maxTimestampMs, ManifestLeaf.timestampMsMost(segment));
+            bytes += Math.max(0, segment.bytes());
         }
-        List<SegmentDescriptor> segments = new ArrayList<>(refilled);
-        segments.addAll(added);
-        CompletableFuture<Void> written = CompletableFuture.completedFuture(null);
-        for (int from = 0; from < segments.size(); from += ManifestLeaf.SEGMENTS_MAX) {
-            int end = Math.min(segments.size(), from + ManifestLeaf.SEGMENTS_MAX);
-            ManifestLeaf leaf = new ManifestLeaf(partition, segments.subList(from, end));
-            ByteBuffer bytes = leaf.encode(clusterId);
-            ManifestRoot.Leaf described = ManifestRoot.describe(leaf, bytes, generation);
-            leaves.add(described);
-            String key = ManifestKeys.leaf(clusterId, partition, leaf.startOffset(), generation);
-            written = written.thenCompose(done -> store.put(key, bytes))
-                    .thenCompose(done -> reads.leaf(described, partition))
-                    .thenAccept(readBack -> Invariant.check(readBack.equals(leaf), "a leaf is read as it was written"));
-        }
-        ManifestRoot next = new ManifestRoot(partition, generation, leaves);
-        ByteBuffer bytes = next.encode();
-        ManifestRef ref = refOf(next, bytes, logStartOffset);
-        return written.thenCompose(done -> store.put(ref.key(), bytes))
-                .thenCompose(done -> reads.root(ref, partition))
-                .thenApply(readBack -> {
-                    Invariant.check(readBack.equals(next), "a root is read as it was written");
-                    return new Written(ref, superseded);
-                });
+        long segments = before.map(ManifestRef::segments).orElse(0L) + added.size();
+        return write(root, first, startOffset, segments, bytes, maxTimestampMs);
     }
 
-    private ManifestRef refOf(ManifestRoot root, ByteBuffer bytes, long logStartOffset) {
-        long segments = 0;
-        long size = 0;
-        long maxTimestampMs = -1;
-        for (ManifestRoot.Leaf leaf : root.leaves()) {
-            segments += leaf.segments();
-            size += leaf.bytes();
-            maxTimestampMs = Math.max(maxTimestampMs, leaf.maxTimestampMs());
-        }
-        ManifestRoot.Leaf first = root.leaves().get(0);
-        ManifestRoot.Leaf last = root.leaves().get(root.leaves().size() - 1);
-        return new ManifestRef(
-                ManifestKeys.root(clusterId, root.partition(), root.generation()),
+    /**
+     * Writes a root, reads it back, and answers the pointer to it.
+     *
+     * @param first its first leaf
+     * @param startOffset where the stretch starts, in the first leaf
+     */
+    ManifestRef write(
+            ManifestRoot root, ManifestLeaf first, long startOffset, long segments, long bytes, long maxTimestampMs) {
+        ByteBuffer encoded = root.encode();
+        ManifestRef ref = new ManifestRef(
+                ObjectKeys.manifestRoot(clusterId, root.partition(), root.generation()),
                 root.generation(),
-                Math.max(first.startOffset(), Math.min(logStartOffset, last.endOffset())),
-                last.endOffset(),
+                startOffset,
+                root.leaves().get(root.leaves().size() - 1).endOffset(),
                 segments,
-                size,
+                bytes,
                 maxTimestampMs,
-                bytes.remaining(),
-                Sections.crc(bytes));
+                encoded.remaining(),
+                Sections.crc(encoded),
+                ManifestMarks.of(root, first, startOffset));
+        put(ref.key(), encoded);
+        ManifestRoot readBack = joined(ref.key(), reads.root(ref, root.partition()));
+        Invariant.check(readBack.equals(root), "a root is read as it was written");
+        return ref;
+    }
+
+    private ManifestLeaf leaf(ManifestRoot.Leaf leaf, PartitionId partition) {
+        return joined(reads.keyOf(leaf, partition), reads.leaf(leaf, partition));
+    }
+
+    private void put(String key, ByteBuffer bytes) {
+        joined(key, store.put(key, bytes));
     }
 }

@@ -9,7 +9,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** One line for each object in trouble every so often, however many readers run into it. Safe for any thread. */
-final class Alarms {
+public final class Alarms {
 
     private static final Logger log = LoggerFactory.getLogger(Alarms.class);
 
@@ -26,12 +26,13 @@ final class Alarms {
         }
     };
 
-    Alarms(Clock clock) {
+    /** @param clock for how long an alarm is not told again */
+    public Alarms(Clock clock) {
         this.clock = clock;
     }
 
     /** Tells of trouble with an object; what should never happen is told as an error. */
-    void raise(String key, RemoteReadException trouble) {
+    public void raise(String key, RemoteReadException trouble) {
         if (!isDue(key + ' ' + trouble.kind())) {
             return;
         }

@@ -1,43 +1,125 @@
 package io.varve.tiering.scrub;
 
+import io.varve.base.PartitionId;
 import io.varve.metadata.api.MetadataView;
 import io.varve.metadata.model.BookieTask;
+import io.varve.metadata.model.ManifestRef;
 import io.varve.metadata.model.ObjectRef;
 import io.varve.metadata.model.PartitionState;
 import io.varve.metadata.model.SegmentDescriptor;
 import io.varve.metadata.model.Topic;
+import io.varve.tiering.api.RemoteReadException;
 import io.varve.tiering.core.ObjectReferences;
+import io.varve.tiering.manifest.ManifestWalk;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.Supplier;
 
-/** Collects everything in the metadata that names an object. */
-public final class ReferenceCollector {
+/**
+ * Collects everything that names an object: the metadata, and the manifests that it points to. A manifest that can't be read leaves its partition unknown, and nothing of it
+ * is taken for an orphan. Blocks; used once.
+ */
+final class ReferenceCollector {
 
-    private ReferenceCollector() {}
+    private final ManifestWalk manifests;
+    private final Supplier<MetadataView> views;
+    private final TreeMap<String, Long> lengths = new TreeMap<>();
+    private final TreeSet<Long> live = new TreeSet<>();
+    private final TreeSet<String> due = new TreeSet<>();
+    private final TreeMap<PartitionId, String> unreadable = new TreeMap<>();
 
-    /**
-     * What a view names.
-     *
-     * @param view linearizable
-     */
-    public static ObjectReferences collect(MetadataView view) {
-        TreeMap<String, ObjectRef> objects = new TreeMap<>();
-        for (Topic topic : view.topics()) {
-            for (PartitionState partition : view.partitions(topic.id())) {
-                for (SegmentDescriptor segment : partition.chain().segments()) {
-                    segment.object().ifPresent(object -> objects.put(object.key(), object));
-                }
-            }
-        }
-        TreeSet<Long> live = new TreeSet<>();
-        TreeSet<String> due = new TreeSet<>();
+    /** @param views linearizable ones */
+    ReferenceCollector(ManifestWalk manifests, Supplier<MetadataView> views) {
+        this.manifests = manifests;
+        this.views = views;
+    }
+
+    /** What there is. */
+    ObjectReferences collect() {
+        MetadataView view = views.get();
         for (BookieTask task : view.tasks()) {
-            if (task instanceof BookieTask.Offload offload) {
-                live.add(offload.taskId());
-            } else if (task instanceof BookieTask.DeleteObject deletion) {
-                due.add(deletion.key());
+            collect(task);
+        }
+        for (Topic topic : view.topics()) {
+            view.partitions(topic.id()).forEach(partition -> living(partition, true));
+        }
+        view.condemned().forEach(this::condemned);
+        return new ObjectReferences(lengths, live, due, unreadable);
+    }
+
+    private void collect(BookieTask task) {
+        if (task instanceof BookieTask.Offload
+                || task instanceof BookieTask.BuildManifest
+                || task instanceof BookieTask.PruneManifest) {
+            live.add(task.taskId());
+        } else if (task instanceof BookieTask.DeleteObject deletion) {
+            due.add(deletion.key());
+        }
+    }
+
+    private void living(PartitionState partition, boolean mayBeReplaced) {
+        for (SegmentDescriptor segment : partition.chain().segments()) {
+            segment.object().ifPresent(object -> lengths.put(object.key(), object.length()));
+        }
+        ManifestRef manifest = partition.chain().manifest().orElse(null);
+        if (manifest == null) {
+            return;
+        }
+        try {
+            manifests.walk(manifest, partition.id(), 0, new Named(partition.logStartOffset()));
+        } catch (RemoteReadException trouble) {
+            Optional<PartitionState> now = views.get().partition(partition.id());
+            boolean isReplaced = now.isEmpty()
+                    || !now.get().chain().manifest().equals(partition.chain().manifest());
+            if (isReplaced && mayBeReplaced && now.isPresent()) {
+                living(now.get(), false);
+            } else {
+                unreadable.put(partition.id(), trouble.getMessage());
             }
         }
-        return new ObjectReferences(objects, live, due);
+    }
+
+    /** What a deleted topic still names is about to go, or gone. */
+    private void condemned(PartitionState partition) {
+        for (SegmentDescriptor segment : partition.chain().segments()) {
+            segment.object().ifPresent(object -> due.add(object.key()));
+        }
+        ManifestRef manifest = partition.chain().manifest().orElse(null);
+        if (manifest != null) {
+            try {
+                manifests.walk(manifest, partition.id(), 0, new Named(Long.MAX_VALUE));
+            } catch (RemoteReadException trouble) {
+                unreadable.put(partition.id(), trouble.getMessage());
+            }
+        }
+    }
+
+    /** What a manifest names: what may be read must be there, what lies below the log's start is about to go, or gone. */
+    private final class Named implements ManifestWalk.Visitor {
+        private final long logStartOffset;
+
+        Named(long logStartOffset) {
+            this.logStartOffset = logStartOffset;
+        }
+
+        @Override
+        public void onManifest(String key, long length) {
+            if (logStartOffset == Long.MAX_VALUE) {
+                due.add(key);
+            } else {
+                lengths.put(key, length);
+            }
+        }
+
+        @Override
+        public void onSegment(SegmentDescriptor segment) {
+            ObjectRef object = segment.object().orElseThrow();
+            if (object.endOffset() <= logStartOffset) {
+                due.add(object.key());
+            } else {
+                lengths.put(object.key(), object.length());
+            }
+        }
     }
 }

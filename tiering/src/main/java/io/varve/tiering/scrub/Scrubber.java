@@ -5,6 +5,7 @@ import io.varve.metadata.api.MetadataView;
 import io.varve.metadata.model.ObjectKeys;
 import io.varve.tiering.core.ObjectReferences;
 import io.varve.tiering.core.OrphanScrub;
+import io.varve.tiering.manifest.ManifestWalk;
 import io.varve.tiering.object.ObjectStore;
 import io.varve.tiering.object.StoreException;
 import io.varve.tiering.object.StoreFailures;
@@ -100,7 +101,8 @@ public final class Scrubber {
         Map<OrphanScrub.Verdict, Long> counts = new EnumMap<>(OrphanScrub.Verdict.class);
         TreeMap<String, Long> orphans = new TreeMap<>();
         TreeMap<String, String> wrong = new TreeMap<>();
-        TreeSet<String> missing = new TreeSet<>(named.objects().keySet());
+        TreeSet<String> missing = new TreeSet<>(named.lengths().keySet());
+        named.unreadable().forEach((partition, why) -> wrong.put(partition + "/manifest", "can't be read: " + why));
         for (ObjectStore.Stat object : listed) {
             OrphanScrub.Verdict verdict = scrub.judge(object.key(), object.length(), object.modifiedMs());
             counts.merge(verdict, 1L, Long::sum);
@@ -111,7 +113,7 @@ public final class Scrubber {
                 wrong.put(
                         object.key(),
                         "has " + object.length() + " bytes, the metadata says "
-                                + named.objects().get(object.key()).length());
+                                + named.lengths().get(object.key()));
             }
         }
         // Written after the listing went by, or not there at all: the store's word on the one key decides.
@@ -124,12 +126,13 @@ public final class Scrubber {
     }
 
     /**
-     * {@link #look(Supplier, LongConsumer)} by what a metadata view names.
+     * {@link #look(Supplier, LongConsumer)} by what a metadata view names, and the manifests that it points to.
      *
-     * @param view asked for once, after the listing; must be linearizable then
+     * @param view asked for after the listing, and again if a manifest was replaced while it was read; linearizable
      */
     public Report lookByView(Supplier<MetadataView> view, LongConsumer progress) {
-        return look(() -> ReferenceCollector.collect(view.get()), progress);
+        ReferenceCollector collector = new ReferenceCollector(new ManifestWalk(store, clusterId), view);
+        return look(collector::collect, progress);
     }
 
     /**

@@ -3,6 +3,7 @@ package io.varve.tiering.manifest;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.varve.base.InvariantViolation;
 import io.varve.base.PartitionId;
 import io.varve.base.SegmentId;
@@ -10,8 +11,11 @@ import io.varve.metadata.model.ManifestRef;
 import io.varve.metadata.model.ObjectKeys;
 import io.varve.metadata.model.ObjectRef;
 import io.varve.metadata.model.SegmentDescriptor;
+import io.varve.metadata.testing.StepClock;
+import io.varve.tiering.api.ManifestEditor.Edited;
 import io.varve.tiering.api.RemoteReadException;
 import io.varve.tiering.core.ManifestLeaf;
+import io.varve.tiering.core.ManifestMarks;
 import io.varve.tiering.core.ManifestRoot;
 import io.varve.tiering.core.ObjectFormatException;
 import io.varve.tiering.object.ObjectStore.Verb;
@@ -27,8 +31,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** A chain's offloaded head in manifests: found at two GETs, extended without touching what is read, never with a gap (I-8). */
@@ -39,13 +43,13 @@ class ManifestTest {
 
     private final MemoryObjectStore memory = new MemoryObjectStore();
     private final FaultyObjectStore store = new FaultyObjectStore(memory);
-    private final ManifestWriter writer = new ManifestWriter(store, TestSegments.CLUSTER);
+    private final ManifestWorker worker = new ManifestWorker(store, TestSegments.CLUSTER);
 
     @Test
     void everyOffsetTimeAndEpochOfManySegmentsIsFound() throws Exception {
         int count = 2 * ManifestLeaf.SEGMENTS_MAX + 100;
         List<SegmentDescriptor> all = segments(0, count);
-        ManifestRef ref = extend(Optional.empty(), 1, all, 0).manifest();
+        ManifestRef ref = built(Optional.empty(), 1, all);
         assertThat(ref.segments()).isEqualTo(count);
         assertThat(ref.endOffset()).isEqualTo((long) count * OFFSETS_EACH);
 
@@ -54,22 +58,21 @@ class ManifestTest {
             SegmentDescriptor wanted = all.get(i);
             assertThat(get(manifests.segmentAt(ref, PARTITION, wanted.startOffset() + 3)))
                     .hasValue(wanted);
-            assertThat(get(manifests.segmentAtTimestamp(ref, PARTITION, wanted.maxTimestampMs())))
+            assertThat(get(manifests.segmentAtTimestamp(ref, PARTITION, wanted.maxTimestampMs(), 0)))
                     .hasValue(wanted);
+            assertThat(get(manifests.segmentAtTimestamp(ref, PARTITION, 0, wanted.startOffset() + 3)))
+                    .hasValue(wanted);
+            assertThat(get(manifests.timestampMsMost(ref, PARTITION, wanted.startOffset())))
+                    .isEqualTo(ref.maxTimestampMs());
         }
         assertThat(get(manifests.segmentAt(ref, PARTITION, ref.endOffset()))).isEmpty();
-        assertThat(get(manifests.segmentAtTimestamp(ref, PARTITION, ref.maxTimestampMs() + 1)))
+        assertThat(get(manifests.segmentAtTimestamp(ref, PARTITION, ref.maxTimestampMs() + 1, 0)))
                 .isEmpty();
-        assertThat(get(manifests.lastSegmentOfEpoch(ref, PARTITION, 5))
-                        .orElseThrow()
-                        .epoch())
-                .isEqualTo(5);
-        assertThat(get(manifests.lastSegmentOfEpoch(ref, PARTITION, 1_000_000))).hasValue(all.get(count - 1));
     }
 
     @Test
     void aColdLookUpCostsTwoGetsAndAWarmOneNone() throws Exception {
-        ManifestRef ref = extend(Optional.empty(), 1, segments(0, 500), 0).manifest();
+        ManifestRef ref = built(Optional.empty(), 1, segments(0, 500));
         CachedManifests manifests = manifests();
         long before = store.calls(Verb.GET);
         get(manifests.segmentAt(ref, PARTITION, 2000));
@@ -80,13 +83,13 @@ class ManifestTest {
 
     @Test
     void smallExtensionsAreCompactedAsTheyComeAndReadersOfTheOldGoOn() throws Exception {
-        ManifestRef first = extend(Optional.empty(), 1, segments(0, 50), 0).manifest();
+        ManifestRef first = built(Optional.empty(), 1, segments(0, 50));
         TreeSet<String> superseded = new TreeSet<>();
         ManifestRef last = first;
         for (int i = 1; i < 10; i++) {
-            ManifestWriter.Written written = extend(Optional.of(last), i + 1, segments(i * 50, 50), 0);
+            Edited written = extend(Optional.of(last), i + 1, segments(i * 50, 50));
             superseded.addAll(written.superseded());
-            last = written.manifest();
+            last = written.manifest().orElseThrow();
         }
         assertThat(last.segments()).isEqualTo(500);
         assertThat(get(manifests().segmentAt(first, PARTITION, 499))).isPresent();
@@ -99,26 +102,120 @@ class ManifestTest {
     }
 
     @Test
-    void leavesBelowTheLogsStartAreDropped() throws Exception {
+    void wholeObjectsBelowTheLogsStartArePrunedWithTheirLeaves_I11() throws Exception {
         int leaf = ManifestLeaf.SEGMENTS_MAX;
-        ManifestRef first =
-                extend(Optional.empty(), 1, segments(0, 2 * leaf), 0).manifest();
-        long start = (leaf + 5L) * OFFSETS_EACH;
-        ManifestWriter.Written written = extend(Optional.of(first), 2, List.of(), start);
-        assertThat(written.manifest().startOffset()).isEqualTo(start);
-        assertThat(written.manifest().segments()).isEqualTo(leaf);
-        assertThat(written.superseded()).hasSize(2);
-        assertThat(get(manifests().segmentAt(written.manifest(), PARTITION, start - 1)))
-                .isEmpty();
-        assertThat(get(manifests().segmentAt(written.manifest(), PARTITION, start)))
-                .isPresent();
+        List<SegmentDescriptor> all = segments(0, 2 * leaf);
+        all.forEach(segment -> memory.put(segment.object().orElseThrow().key(), ByteBuffer.allocate(1))
+                .join());
+        ManifestRef before = built(Optional.empty(), 1, all);
+        Edited edited = worker.prune(PARTITION, before, 2, (leaf + 5L) * OFFSETS_EACH, () -> true);
+        ManifestRef after = edited.manifest().orElseThrow();
+        long start = (leaf + 4L) * OFFSETS_EACH;
+        assertThat(after.startOffset()).as("the next object is still needed").isEqualTo(start);
+        assertThat(after.segments()).isEqualTo(leaf - 4);
+        assertThat(after.bytes()).isEqualTo((leaf - 4) * 1234L);
+        assertThat(edited.superseded()).as("a root and a leaf").hasSize(2).contains(before.key());
+        assertThat(segmentKeys()).hasSize((leaf - 4) / 2);
+        assertThat(get(manifests().segmentAt(after, PARTITION, start - 1))).isEmpty();
+        assertThat(get(manifests().segmentAt(after, PARTITION, start))).hasValue(all.get(leaf + 4));
+        assertMarksAreCuts(after, all.subList(leaf + 4, 2 * leaf));
+
+        Edited rest = worker.prune(PARTITION, after, 3, Long.MAX_VALUE, () -> true);
+        assertThat(rest.manifest()).isEmpty();
+        assertThat(segmentKeys()).isEmpty();
+        Stream.concat(edited.superseded().stream(), rest.superseded().stream())
+                .forEach(key -> memory.delete(key).join());
+        assertThat(memory.objects()).isEmpty();
+    }
+
+    @Test
+    void pruningWithinALeafWritesNothing() throws Exception {
+        ManifestRef before = built(Optional.empty(), 1, segments(0, 50));
+        Edited edited = worker.prune(PARTITION, before, 2, 10L * OFFSETS_EACH, () -> true);
+        assertThat(edited.superseded()).isEmpty();
+        assertThat(edited.manifest().orElseThrow().key()).isEqualTo(before.key());
+        assertThat(edited.manifest().orElseThrow().startOffset()).isEqualTo(10L * OFFSETS_EACH);
+        ManifestRef extended = built(edited.manifest(), 3, segments(50, 50));
+        assertThat(extended.segments()).isEqualTo(90);
+        assertThat(extended.startOffset()).isEqualTo(10L * OFFSETS_EACH);
+        assertThat(get(manifests().segmentAt(extended, PARTITION, 999))).isPresent();
+        assertMarksAreCuts(extended, segments(10, 90));
+    }
+
+    @Test
+    void anObjectThatIsStillThereFailsThePruning_I11() throws Exception {
+        List<SegmentDescriptor> all = segments(0, 10);
+        String stubborn = all.get(2).object().orElseThrow().key();
+        memory.put(stubborn, ByteBuffer.allocate(1)).join();
+        ManifestRef before = built(Optional.empty(), 1, all);
+        store.always(Verb.BULK_DELETE, new Fault.Leave(List.of(stubborn)));
+        assertThatThrownBy(() -> worker.prune(PARTITION, before, 2, 60, () -> true))
+                .isInstanceOf(RemoteReadException.class)
+                .hasMessageContaining(stubborn);
+        assertThatThrownBy(() -> worker.prune(PARTITION, before, 2, 60, () -> false))
+                .isInstanceOf(RemoteReadException.class)
+                .hasMessageContaining("withdrawn");
+    }
+
+    @Test
+    void aManifestThatIsMissingIsGivenUpOnlyWithAllThatItDescribes() throws Exception {
+        ManifestRef ref = built(Optional.empty(), 1, segments(0, 10));
+        memory.delete(ref.key()).join();
+        assertThatThrownBy(() -> worker.prune(PARTITION, ref, 2, 60, () -> true))
+                .isInstanceOf(RemoteReadException.class);
+        assertThat(worker.prune(PARTITION, ref, 2, 100, () -> true).manifest()).isEmpty();
+    }
+
+    @Test
+    void noObjectIsInTwoLeaves() {
+        List<SegmentDescriptor> odd = segments(1, ManifestLeaf.SEGMENTS_MAX + 1);
+        List<ManifestLeaf> leaves = ManifestLeaf.cut(PARTITION, odd);
+        assertThat(leaves).hasSize(2);
+        assertThat(leaves.get(0).segments()).hasSize(ManifestLeaf.SEGMENTS_MAX - 1);
+        assertThat(leaves.get(1).segments()).hasSize(2);
+    }
+
+    @Test
+    void tenMillionSegmentsNeedFewMarks() {
+        ManifestLeaf first = new ManifestLeaf(PARTITION, segments(0, ManifestLeaf.SEGMENTS_MAX));
+        List<ManifestRoot.Leaf> leaves = new ArrayList<>();
+        for (int i = 0; i < 10_000_000 / ManifestLeaf.SEGMENTS_MAX; i++) {
+            long start = first.endOffset() * i;
+            leaves.add(new ManifestRoot.Leaf(
+                    1, i, start, start + first.endOffset(), 4096, 5_000_000, 20 + i, 20 + i, 0, 0, 300_000, 0));
+        }
+        List<ManifestRef.Mark> marks = ManifestMarks.of(new ManifestRoot(PARTITION, 1, leaves), first, 0);
+        assertThat(marks).hasSizeBetween(20, 32);
+        assertThat(marks.get(marks.size() - 1).bytesBelow()).isEqualTo(4096 * 1234L + (leaves.size() - 1) * 5_000_000L);
+    }
+
+    /** Every mark lies at the end of an object, with the bytes and the age of what is below it. */
+    private static void assertMarksAreCuts(ManifestRef ref, List<SegmentDescriptor> described) {
+        for (ManifestRef.Mark mark : ref.marks()) {
+            List<SegmentDescriptor> below = described.stream()
+                    .filter(s -> s.endOffset() <= mark.offset())
+                    .toList();
+            assertThat(below.get(below.size() - 1).object().orElseThrow().endOffset())
+                    .isEqualTo(mark.offset());
+            assertThat(mark.bytesBelow())
+                    .isEqualTo(below.stream().mapToLong(s -> s.bytes()).sum());
+            assertThat(mark.ageStampMs())
+                    .isEqualTo(
+                            below.stream().mapToLong(s -> s.ageStampMs()).max().orElseThrow());
+        }
+    }
+
+    private List<String> segmentKeys() {
+        return memory.objects().keySet().stream()
+                .filter(key -> key.endsWith(".seg"))
+                .toList();
     }
 
     @Test
     void aGapIsNeverWritten() {
-        List<SegmentDescriptor> gap = new ArrayList<>(segments(0, 5));
+        List<SegmentDescriptor> gap = new ArrayList<>(segments(0, 6));
         gap.remove(2);
-        assertThatThrownBy(() -> extend(Optional.empty(), 1, gap, 0))
+        assertThatThrownBy(() -> extend(Optional.empty(), 1, gap))
                 .isInstanceOf(InvariantViolation.class)
                 .hasMessageContaining("I-8");
     }
@@ -129,17 +226,17 @@ class ManifestTest {
             new Fault.Lie(), new Fault.Flip(100), new Fault.Shorten(1), new Fault.Fail(StoreException.Kind.FORBIDDEN)
         }) {
             store.once(Verb.PUT, fault);
-            assertThatThrownBy(() -> extend(Optional.empty(), 1, segments(0, 5), 0))
-                    .isInstanceOf(ExecutionException.class);
+            assertThatThrownBy(() -> extend(Optional.empty(), 1, segments(0, 6)))
+                    .isInstanceOf(RemoteReadException.class);
             store.once(Verb.PUT, new Fault.None()).once(Verb.PUT, fault);
-            assertThatThrownBy(() -> extend(Optional.empty(), 1, segments(0, 5), 0))
-                    .isInstanceOf(ExecutionException.class);
+            assertThatThrownBy(() -> extend(Optional.empty(), 1, segments(0, 6)))
+                    .isInstanceOf(RemoteReadException.class);
         }
     }
 
     @Test
     void anotherManifestUnderTheSameKeyIsCorrupt() throws Exception {
-        ManifestRef ref = extend(Optional.empty(), 1, segments(0, 5), 0).manifest();
+        ManifestRef ref = built(Optional.empty(), 1, segments(0, 6));
         memory.overwrite(ref.key(), new byte[(int) ref.length()]);
         assertThatThrownBy(() -> get(manifests().segmentAt(ref, PARTITION, 1)))
                 .satisfies(e -> assertThat(StoreFailures.root(e))
@@ -153,7 +250,7 @@ class ManifestTest {
         ByteBuffer leaf = new ManifestLeaf(PARTITION, segments(0, 4)).encode(TestSegments.CLUSTER);
         assertAllDamageIsFound(leaf, bytes -> ManifestLeaf.decode(bytes, TestSegments.CLUSTER));
         ManifestLeaf decoded = new ManifestLeaf(PARTITION, segments(0, 4));
-        ByteBuffer root = new ManifestRoot(PARTITION, 9, List.of(ManifestRoot.describe(decoded, leaf, 9))).encode();
+        ByteBuffer root = new ManifestRoot(PARTITION, 9, List.of(ManifestRoot.describe(decoded, leaf, 9, 0))).encode();
         assertAllDamageIsFound(root, ManifestRoot::decode);
     }
 
@@ -175,14 +272,16 @@ class ManifestTest {
         }
     }
 
-    private ManifestWriter.Written extend(
-            Optional<ManifestRef> before, long generation, List<SegmentDescriptor> added, long logStartOffset)
-            throws Exception {
-        return get(writer.extend(PARTITION, before, generation, added, logStartOffset));
+    private Edited extend(Optional<ManifestRef> before, long generation, List<SegmentDescriptor> added) {
+        return worker.extend(PARTITION, before, generation, added);
+    }
+
+    private ManifestRef built(Optional<ManifestRef> before, long generation, List<SegmentDescriptor> added) {
+        return extend(before, generation, added).manifest().orElseThrow();
     }
 
     private CachedManifests manifests() {
-        return new CachedManifests(store, TestSegments.CLUSTER, 64 << 20);
+        return new CachedManifests(store, TestSegments.CLUSTER, 64 << 20, new StepClock(0), new SimpleMeterRegistry());
     }
 
     private static <T> T get(CompletableFuture<T> answer) throws Exception {

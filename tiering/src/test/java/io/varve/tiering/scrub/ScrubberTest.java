@@ -4,9 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.varve.base.Clock;
+import io.varve.base.PartitionId;
 import io.varve.metadata.model.ObjectKeys;
-import io.varve.metadata.model.ObjectRef;
 import io.varve.tiering.core.ObjectReferences;
+import io.varve.tiering.core.OrphanScrub;
 import io.varve.tiering.core.OrphanScrub.Verdict;
 import io.varve.tiering.object.ObjectStore.Verb;
 import io.varve.tiering.object.StoreException;
@@ -41,14 +42,15 @@ class ScrubberTest {
     };
     private final Scrubber scrubber = new Scrubber(store, TestSegments.CLUSTER, clock, GRACE_MS);
 
-    private final TreeMap<String, ObjectRef> named = new TreeMap<>();
+    private final TreeMap<String, Long> named = new TreeMap<>();
+    private final TreeMap<PartitionId, String> unreadable = new TreeMap<>();
     private final TreeSet<Long> live = new TreeSet<>();
     private final TreeSet<String> due = new TreeSet<>();
 
     @Test
     void onlyWhatNothingNamesAndIsOldAndIsOursIsAnOrphan() {
         String committed = write(1, 100);
-        name(committed, 1, 100);
+        name(committed, 100);
         String uploading = write(2, 100);
         live.add(2L);
         String deleting = write(3, 100);
@@ -77,8 +79,8 @@ class ScrubberTest {
 
     @Test
     void aNameWithoutAnObjectAndOneOfAnotherLengthAreAlarms() {
-        name(key(1), 1, 100);
-        name(write(2, 99), 2, 100);
+        name(key(1), 100);
+        name(write(2, 99), 100);
         assertThat(look().wrong())
                 .hasSize(2)
                 .hasEntrySatisfying(key(1), why -> assertThat(why).contains("is not there"))
@@ -89,11 +91,41 @@ class ScrubberTest {
     void anObjectCommittedAfterTheBucketWasListedIsNotMissing() {
         Scrubber.Report late = scrubber.look(
                 () -> {
-                    name(write(9, 100), 9, 100);
+                    name(write(9, 100), 100);
                     return references();
                 },
                 listed -> {});
         assertThat(late.wrong()).isEmpty();
+    }
+
+    @Test
+    void rootsAndLeavesOfManifestsAreOrphansLikeOthers() {
+        String root = ObjectKeys.manifestRoot(TestSegments.CLUSTER, TestSegments.PARTITION, 3);
+        String leaf = ObjectKeys.manifestLeaf(TestSegments.CLUSTER, TestSegments.PARTITION, 3, 0);
+        String atWork = ObjectKeys.manifestLeaf(TestSegments.CLUSTER, TestSegments.PARTITION, 4, 1);
+        String named = ObjectKeys.manifestRoot(TestSegments.CLUSTER, TestSegments.PARTITION, 2);
+        for (String key : List.of(root, leaf, atWork, named)) {
+            write(key, 10);
+        }
+        live.add(4L);
+        name(named, 10);
+        nowMs += GRACE_MS;
+        assertThat(look().orphans()).containsOnlyKeys(root, leaf);
+    }
+
+    @Test
+    void whatAnUnreadableManifestMayNameIsNoOrphan() {
+        write(1, 10);
+        String elsewhere =
+                ObjectKeys.segment(TestSegments.CLUSTER, new PartitionId(TestSegments.PARTITION.topic(), 99), 0, 2);
+        write(elsewhere, 10);
+        unreadable.put(TestSegments.PARTITION, "its root is missing");
+        nowMs += GRACE_MS;
+        Scrubber.Report report = look();
+        assertThat(report.orphans()).containsOnlyKeys(elsewhere);
+        assertThat(report.counts()).containsEntry(OrphanScrub.Verdict.UNKNOWN, 1L);
+        assertThat(report.isClean()).isFalse();
+        assertThat(report.wrong().values()).anyMatch(what -> what.contains("its root is missing"));
     }
 
     @Test
@@ -124,7 +156,7 @@ class ScrubberTest {
 
     @Test
     void aBucketThatCannotBeListedTellsNothing() {
-        name(key(1), 1, 100);
+        name(key(1), 100);
         store.once(Verb.LIST, new Fault.Fail(StoreException.Kind.FORBIDDEN));
         assertThatThrownBy(this::look).isInstanceOf(StoreException.class);
     }
@@ -134,11 +166,11 @@ class ScrubberTest {
     }
 
     private ObjectReferences references() {
-        return new ObjectReferences(named, live, due);
+        return new ObjectReferences(named, live, due, unreadable);
     }
 
-    private void name(String key, long attemptId, long length) {
-        named.put(key, new ObjectRef(key, attemptId, length, 0, 0, 1, -1));
+    private void name(String key, long length) {
+        named.put(key, length);
     }
 
     private String write(long attemptId, int length) {

@@ -1,0 +1,365 @@
+package io.varve.metadata.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.varve.base.PartitionId;
+import io.varve.metadata.api.MetadataException.Reason;
+import io.varve.metadata.model.BookieTask;
+import io.varve.metadata.model.BookieTask.BuildManifest;
+import io.varve.metadata.model.BookieTask.DeleteObject;
+import io.varve.metadata.model.BookieTask.DeleteReplica;
+import io.varve.metadata.model.BookieTask.PruneManifest;
+import io.varve.metadata.model.ManifestRef;
+import io.varve.metadata.model.SegmentDescriptor;
+import io.varve.protocol.meta.AlterTopicConfigsCommand;
+import io.varve.protocol.meta.ConfigChangeProto;
+import io.varve.protocol.meta.DeleteTopicCommand;
+import io.varve.protocol.meta.FailTaskCommand;
+import io.varve.protocol.meta.MetadataCommand;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+/** A chain's old end leaves Raft for a manifest, without a gap (I-8), and leaves the manifest again when retention says so (I-11). */
+class ManifestCommandsTest {
+
+    private static final long DAY_MS = 86_400_000;
+
+    private final Cluster cluster = Cluster.of(4);
+    private final ModelManifests manifests = new ModelManifests("c");
+
+    {
+        cluster.settings =
+                new PlannerSettings(1_000, 256 << 20, 0, 0, 600_000, 30_000, 600_000, 4, 2, 32, 4, 2, 30_000, 600_000);
+    }
+
+    private PartitionId partition(String... configs) {
+        return new PartitionId(cluster.topic("t", 1, 3, configs), 0);
+    }
+
+    /** Seals segments of ten offsets, each an object of its own, from which local copies are gone. */
+    private void history(PartitionId partition, int from, int count) {
+        if (from == 0) {
+            cluster.rolled(partition, 0);
+        }
+        for (int i = from + 1; i <= from + count; i++) {
+            cluster.rolled(partition, i * 10L);
+            cluster.nowMs += 2_000;
+            cluster.offloadAll();
+        }
+        cluster.nowMs += 61_000;
+        cluster.plan();
+        cluster.tasks(DeleteReplica.class).forEach(cluster::complete);
+    }
+
+    private PartitionId withManifest(int segments, String... configs) {
+        PartitionId partition = partition(configs);
+        history(partition, 0, segments);
+        build();
+        assertThat(manifest(partition)).isPresent();
+        return partition;
+    }
+
+    private void build() {
+        cluster.plan();
+        cluster.tasks(BuildManifest.class).forEach(task -> cluster.done(manifests.built(task, cluster.image())));
+    }
+
+    private void prune() {
+        cluster.nowMs += ObjectGrace.DEFAULT_MS;
+        cluster.plan();
+        cluster.tasks(PruneManifest.class).forEach(task -> cluster.done(manifests.pruned(task)));
+    }
+
+    private Optional<ManifestRef> manifest(PartitionId partition) {
+        return cluster.partition(partition).chain().manifest();
+    }
+
+    private static String[] endless() {
+        return new String[] {"retention.ms", "-1", "local.retention.ms", "60000"};
+    }
+
+    @Test
+    void theOffloadedHeadOfAChainMovesIntoAManifestAndLeavesRaft_I8() {
+        PartitionId partition = withManifest(10, endless());
+        ManifestRef manifest = manifest(partition).orElseThrow();
+        assertThat(manifest.startOffset()).isZero();
+        assertThat(manifest.endOffset()).isEqualTo(100);
+        assertThat(manifest.segments()).isEqualTo(10);
+        assertThat(cluster.partition(partition).chain().size()).isEqualTo(1);
+        assertThat(cluster.image().segmentIndex().places()).hasSize(1);
+
+        history(partition, 10, 6);
+        build();
+        assertThat(manifest(partition).orElseThrow().endOffset()).isEqualTo(160);
+        cluster.nowMs += ObjectGrace.DEFAULT_MS;
+        cluster.plan();
+        assertThat(cluster.tasks(DeleteObject.class))
+                .extracting(DeleteObject::key)
+                .as("the root before, once its readers are gone")
+                .containsExactly(manifest.key());
+    }
+
+    @Test
+    void whatBookiesHoldACopyOfStaysInRaft_I9() {
+        PartitionId partition = partition("retention.ms", "-1", "local.retention.ms", "-2");
+        history(partition, 0, 10);
+        build();
+        assertThat(manifest(partition)).isEmpty();
+        assertThat(cluster.partition(partition).chain().size()).isEqualTo(11);
+    }
+
+    @Test
+    void aHundredThousandOffloadedSegmentsCostRaftNothingThatGrows() {
+        PartitionId partition = partition(endless());
+        cluster.settings = new PlannerSettings(
+                1_000, 256 << 20, 0, 0, 600_000, 30_000, 600_000, 64, 2, 1_000, 64, 2, 30_000, 600_000);
+        cluster.rolled(partition, 0);
+        long[] bytes = new long[2];
+        for (int round = 0; round < 100; round++) {
+            for (int i = 1; i <= 1_000; i++) {
+                cluster.rolled(partition, (round * 1_000L + i) * 10);
+            }
+            for (int settling = 0; settling < 6; settling++) {
+                cluster.nowMs += 61_000;
+                cluster.offloadAll();
+                cluster.tasks(DeleteReplica.class).forEach(cluster::complete);
+                cluster.tasks(DeleteObject.class).forEach(cluster::complete);
+                build();
+            }
+            bytes[round == 0 ? 0 : 1] = snapshotBytes();
+            cluster.records.clear();
+        }
+        ManifestRef manifest = manifest(partition).orElseThrow();
+        assertThat(manifest.segments()).isGreaterThan(99_000);
+        assertThat(manifest.marks()).hasSizeLessThanOrEqualTo(ManifestRef.MARKS_MAX);
+        assertThat(bytes[1]).as("100,000 segments").isLessThan(8_192);
+        assertThat(bytes[1]).as("against 1,000").isLessThan(bytes[0] + 1_024);
+    }
+
+    private long snapshotBytes() {
+        return ImageRecords.stream(cluster.image())
+                .mapToLong(record -> record.getSerializedSize())
+                .sum();
+    }
+
+    @Test
+    void retentionByAgeMovesTheStartToAMarkAndThePrunedObjectsAreDeletedFirst_I11() {
+        PartitionId partition = withManifest(10, "retention.ms", Long.toString(DAY_MS), "local.retention.ms", "60000");
+        ManifestRef before = manifest(partition).orElseThrow();
+        cluster.nowMs += DAY_MS;
+        cluster.planOnce();
+        assertThat(cluster.partition(partition).logStartOffset()).isEqualTo(100);
+        assertThat(cluster.tasks(PruneManifest.class))
+                .as("readers may be on it")
+                .isEmpty();
+        assertThat(manifest(partition)).hasValue(before);
+
+        cluster.nowMs += ObjectGrace.DEFAULT_MS;
+        cluster.plan();
+        PruneManifest task = cluster.tasks(PruneManifest.class).get(0);
+        assertThat(task.belowOffset()).isEqualTo(100);
+        assertThat(manifest(partition)).as("until its objects are gone").hasValue(before);
+        cluster.done(manifests.pruned(task));
+        assertThat(manifest(partition)).isEmpty();
+        assertThat(cluster.image().taskIndex().manifests()).isEqualTo(ManifestWork.EMPTY);
+    }
+
+    @Test
+    void retentionBySizeCountsWhatTheManifestDescribes() {
+        PartitionId partition = withManifest(10, endless());
+        cluster.done(MetadataCommand.newBuilder()
+                .setAlterTopicConfigs(AlterTopicConfigsCommand.newBuilder()
+                        .setId(ProtoModel.toProto(partition.topic()))
+                        .addChanges(ConfigChangeProto.newBuilder()
+                                .setKey("retention.bytes")
+                                .setValue("3000"))));
+        for (int i = 0; i < 6; i++) {
+            prune();
+        }
+        long start = cluster.partition(partition).logStartOffset();
+        assertThat(start).isEqualTo(70);
+        assertThat(manifest(partition).orElseThrow().startOffset()).isEqualTo(70);
+        assertThat(manifest(partition).orElseThrow().bytes()).isEqualTo(3_000);
+    }
+
+    @Test
+    void deletedRecordsLeaveTheManifestByWholeObjects() {
+        PartitionId partition = withManifest(10, endless());
+        cluster.done(Cluster.advance(partition, 0, 35));
+        prune();
+        assertThat(manifest(partition).orElseThrow().startOffset()).isEqualTo(30);
+        cluster.done(Cluster.advance(partition, 0, 100));
+        prune();
+        assertThat(manifest(partition)).isEmpty();
+    }
+
+    @Test
+    void segmentsAfterAManifestStayUntilItIsGone_I8() {
+        PartitionId partition = withManifest(10, endless());
+        history(partition, 10, 2);
+        cluster.done(Cluster.advance(partition, 0, 115));
+        cluster.plan();
+        assertThat(cluster.partition(partition).chain().first().orElseThrow().startOffset())
+                .isEqualTo(100);
+        prune();
+        cluster.plan();
+        assertThat(manifest(partition)).isEmpty();
+        assertThat(cluster.partition(partition).chain().first().orElseThrow().startOffset())
+                .isEqualTo(110);
+    }
+
+    @Test
+    void aDeletedTopicsManifestIsPrunedBeforeThePartitionIsForgotten_I11() {
+        PartitionId partition = withManifest(10, endless());
+        cluster.done(MetadataCommand.newBuilder()
+                .setDeleteTopic(DeleteTopicCommand.newBuilder().setId(ProtoModel.toProto(partition.topic()))));
+        cluster.plan();
+        assertThat(cluster.image().condemned()).hasSize(1);
+        assertSnapshotLeadsHere();
+        prune();
+        cluster.plan();
+        assertThat(cluster.image().condemned()).isEmpty();
+        assertThat(cluster.image().taskIndex().manifests()).isEqualTo(ManifestWork.EMPTY);
+    }
+
+    @Test
+    void ofTwoBuildersOneWinsAndWhatTheOtherWroteIsDeleted() {
+        PartitionId partition = partition(endless());
+        history(partition, 0, 10);
+        cluster.plan();
+        BuildManifest first = cluster.tasks(BuildManifest.class).get(0);
+        MetadataCommand.Builder late = manifests.built(first, cluster.image());
+        cluster.nowMs += cluster.settings.taskDeadlineMs() + 1;
+        cluster.plan();
+        cluster.nowMs += 2_000;
+        cluster.plan();
+        BuildManifest second = cluster.tasks(BuildManifest.class).get(0);
+        assertThat(second.taskId()).isGreaterThan(first.taskId());
+        MetadataCommand.Builder winner = manifests.built(second, cluster.image());
+        cluster.refused(late.clone(), Reason.NOT_FOUND);
+        cluster.done(winner);
+        cluster.refused(late, Reason.NOT_FOUND);
+        assertThat(manifest(partition).orElseThrow().generation()).isEqualTo(second.taskId());
+        assertThat(cluster.image().taskIndex().deadObjects().keySet())
+                .as("a root and leaves of the first")
+                .hasSize(1 + BuildManifest.LEAVES_MAX)
+                .allMatch(key -> key.contains("/manifest/"
+                        + "0".repeat(16 - Long.toHexString(first.taskId()).length())));
+    }
+
+    @Test
+    void aPointerChangesOnlyFromTheOneThatWasBuiltUpon() {
+        PartitionId partition = partition(endless());
+        history(partition, 0, 10);
+        cluster.plan();
+        BuildManifest task = cluster.tasks(BuildManifest.class).get(0);
+        MetadataCommand.Builder commit = manifests.built(task, cluster.image());
+        cluster.done(Cluster.advance(partition, 0, 20));
+        cluster.planOnce();
+        cluster.done(commit);
+        assertThat(manifest(partition)).as("its first segments are gone").isEmpty();
+        assertThat(cluster.tasks(BuildManifest.class)).isEmpty();
+        assertThat(cluster.image().taskIndex().deadObjects()).isNotEmpty();
+    }
+
+    @Test
+    void aPointerThatIsNotWhatWasAskedForIsRefused() {
+        PartitionId partition = partition(endless());
+        history(partition, 0, 10);
+        cluster.plan();
+        BuildManifest task = cluster.tasks(BuildManifest.class).get(0);
+        manifests.built(task, cluster.image());
+        ManifestRef right = ProtoModel.fromProto(
+                manifests.built(task, cluster.image()).getCommitManifest().getManifest());
+        cluster.refused(ModelManifests.commit(task, Optional.empty(), List.of()), Reason.INVALID);
+        cluster.refused(
+                ModelManifests.commit(task, Optional.of(with(right, "c/other", right.generation())), List.of()),
+                Reason.INVALID);
+        cluster.refused(
+                ModelManifests.commit(task, Optional.of(with(right, right.key(), right.generation() + 1)), List.of()),
+                Reason.INVALID);
+        cluster.refused(ModelManifests.commit(task, Optional.of(right), List.of(right.key())), Reason.INVALID);
+        cluster.refused(ModelManifests.commit(task, Optional.of(right), List.of("c/a-segment.seg")), Reason.INVALID);
+        cluster.done(ModelManifests.commit(task, Optional.of(right), List.of()));
+        assertThat(manifest(partition)).hasValue(right);
+    }
+
+    private static ManifestRef with(ManifestRef ref, String key, long generation) {
+        return new ManifestRef(
+                key,
+                generation,
+                ref.startOffset(),
+                ref.endOffset(),
+                ref.segments(),
+                ref.bytes(),
+                ref.maxTimestampMs(),
+                ref.length(),
+                ref.crc32c(),
+                ref.marks());
+    }
+
+    @Test
+    void workOnAManifestThatFailedIsDoneAgainLater() {
+        PartitionId partition = withManifest(10, endless());
+        history(partition, 10, 5);
+        cluster.plan();
+        failAll(BuildManifest.class);
+        cluster.planOnce();
+        assertThat(cluster.tasks(BuildManifest.class)).isEmpty();
+        cluster.nowMs += 2_000;
+        build();
+        assertThat(manifest(partition).orElseThrow().endOffset()).isEqualTo(150);
+
+        cluster.done(Cluster.advance(partition, 0, 50));
+        cluster.nowMs += ObjectGrace.DEFAULT_MS;
+        cluster.plan();
+        failAll(PruneManifest.class);
+        cluster.planOnce();
+        assertThat(cluster.tasks(PruneManifest.class)).isEmpty();
+        cluster.nowMs += 2_000;
+        prune();
+        assertThat(manifest(partition).orElseThrow().startOffset()).isEqualTo(50);
+    }
+
+    private void failAll(Class<? extends BookieTask> kind) {
+        assertThat(cluster.tasks(kind)).isNotEmpty();
+        cluster.tasks(kind)
+                .forEach(task -> cluster.done(MetadataCommand.newBuilder()
+                        .setFailTask(FailTaskCommand.newBuilder()
+                                .setTask(task.taskId())
+                                .setReason("test"))));
+    }
+
+    @Test
+    void aManifestEndsWhereAnObjectDoes() {
+        PartitionId partition = partition(endless());
+        cluster.settings = new PlannerSettings(
+                1_000, 256 << 20, 1 << 20, 5_000, 600_000, 30_000, 600_000, 4, 2, 32, 2, 2, 30_000, 600_000);
+        cluster.rolled(partition, 0);
+        for (int i = 1; i <= 3; i++) {
+            cluster.rolled(partition, i * 10L);
+        }
+        cluster.nowMs += 61_000;
+        cluster.offloadAll();
+        cluster.plan();
+        cluster.tasks(DeleteReplica.class).forEach(cluster::complete);
+        SegmentDescriptor first = cluster.partition(partition).chain().first().orElseThrow();
+        assertThat(first.object().orElseThrow().endOffset()).isEqualTo(30);
+        build();
+        assertThat(manifest(partition).orElseThrow().endOffset()).isEqualTo(30);
+        assertThat(manifest(partition).orElseThrow().marks()).hasSize(1);
+        cluster.done(Cluster.advance(partition, 0, 25));
+        prune();
+        assertThat(manifest(partition).orElseThrow().startOffset())
+                .as("the object is needed to its last segment")
+                .isZero();
+    }
+
+    private void assertSnapshotLeadsHere() {
+        SnapshotReplay quick = new SnapshotReplay();
+        ImageRecords.stream(cluster.image()).forEach(quick::add);
+        assertThat(quick.finish(cluster.image().version(), cluster.image().digest()))
+                .isEqualTo(cluster.image());
+    }
+}

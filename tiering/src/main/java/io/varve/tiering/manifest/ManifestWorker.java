@@ -1,0 +1,36 @@
+package io.varve.tiering.manifest;
+
+import io.varve.base.PartitionId;
+import io.varve.metadata.model.ManifestRef;
+import io.varve.metadata.model.SegmentDescriptor;
+import io.varve.tiering.api.ManifestEditor;
+import io.varve.tiering.object.ObjectStore;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.BooleanSupplier;
+
+/** Writes manifests into a store. */
+public final class ManifestWorker implements ManifestEditor {
+
+    private final ManifestWriter writer;
+    private final ManifestPruner pruner;
+
+    /** @param store with deadlines and retries around it; closed by its owner */
+    public ManifestWorker(ObjectStore store, String clusterId) {
+        ManifestReads reads = new ManifestReads(store, clusterId);
+        this.writer = new ManifestWriter(store, clusterId, reads);
+        this.pruner = new ManifestPruner(reads, writer, new ObjectDeletion(store));
+    }
+
+    @Override
+    public Edited extend(
+            PartitionId partition, Optional<ManifestRef> before, long generation, List<SegmentDescriptor> added) {
+        return writer.extend(partition, before, generation, added);
+    }
+
+    @Override
+    public Edited prune(
+            PartitionId partition, ManifestRef manifest, long generation, long belowOffset, BooleanSupplier wanted) {
+        return pruner.prune(partition, manifest, generation, belowOffset, wanted);
+    }
+}

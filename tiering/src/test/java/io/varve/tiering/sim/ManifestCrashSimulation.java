@@ -1,0 +1,477 @@
+package io.varve.tiering.sim;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.varve.base.BookieId;
+import io.varve.base.PartitionId;
+import io.varve.metadata.api.MetadataClient;
+import io.varve.metadata.api.MetadataClient.Roll;
+import io.varve.metadata.api.MetadataClient.Seal;
+import io.varve.metadata.api.MetadataException;
+import io.varve.metadata.core.PlannerSettings;
+import io.varve.metadata.model.BookieTask;
+import io.varve.metadata.model.BrokerInfo;
+import io.varve.metadata.model.ManifestRef;
+import io.varve.metadata.model.ObjectKeys;
+import io.varve.metadata.model.ObjectRef;
+import io.varve.metadata.model.PartitionState;
+import io.varve.metadata.model.SegmentDescriptor;
+import io.varve.metadata.model.Topic;
+import io.varve.metadata.testing.InMemoryMetadata;
+import io.varve.metadata.testing.StepClock;
+import io.varve.tiering.api.ManifestEditor;
+import io.varve.tiering.api.RemoteReadException;
+import io.varve.tiering.core.OrphanScrub;
+import io.varve.tiering.manifest.CachedManifests;
+import io.varve.tiering.manifest.ManifestWalk;
+import io.varve.tiering.manifest.ManifestWorker;
+import io.varve.tiering.object.StoreFailures;
+import io.varve.tiering.scrub.Scrubber;
+import io.varve.tiering.testing.DyingObjectStore;
+import io.varve.tiering.testing.MemoryObjectStore;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.concurrent.CompletionException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/**
+ * Bookies are killed at every step of building and pruning manifests: between any two calls to the store, and between the store and the metadata, whose real state machine and
+ * planners they are driven by; answers of the metadata get lost, tasks are withdrawn and given to others while the first is still at it. After every step every offset from the
+ * log's start on is described once, and its object is there (I-8, I-10, I-11); whoever still holds an old pointer gets what it asks for, or an error; in the end, after a scrub, the
+ * bucket holds what is named and nothing else. The oracle is the list of what was sealed.
+ */
+class ManifestCrashSimulation {
+
+    private static final int SEEDS = Math.max(1, Integer.getInteger("varve.simulation.seeds", 200) / 4);
+    private static final int STEPS = 400;
+
+    @Test
+    void nothingIsLostAndNothingIsLeftBehindWhereverAProcessDies() {
+        long crashes = 0;
+        long built = 0;
+        long pruned = 0;
+        long lateRefused = 0;
+        for (int seed = 0; seed < SEEDS; seed++) {
+            Run run = new Run(seed, Bug.NONE);
+            try {
+                run.go();
+            } catch (Exception | AssertionError e) {
+                throw new AssertionError("seed " + seed + ": " + e.getMessage(), e);
+            }
+            crashes += run.crashes;
+            built += run.built;
+            pruned += run.pruned;
+            lateRefused += run.lateRefused;
+        }
+        assertThat(crashes).as("processes died").isGreaterThan(5L * SEEDS);
+        assertThat(built).as("manifests were extended").isGreaterThan(5L * SEEDS);
+        assertThat(pruned).as("manifests were pruned").isGreaterThan(2L * SEEDS);
+        assertThat(lateRefused).as("of two builders one lost").isGreaterThan(SEEDS / 10);
+    }
+
+    @ParameterizedTest
+    @EnumSource(value = Bug.class, mode = EnumSource.Mode.EXCLUDE, names = "NONE")
+    void aPlantedBugIsFound(Bug bug) {
+        boolean found = false;
+        for (int seed = 0; seed < SEEDS && !found; seed++) {
+            try {
+                new Run(seed, bug).go();
+            } catch (Exception | AssertionError e) {
+                found = true;
+            }
+        }
+        assertThat(found).as("a seed found it").isTrue();
+    }
+
+    /** What the histories must be able to find. */
+    enum Bug {
+        NONE,
+        /** A manifest whose writing died is committed as if it had been read back. */
+        COMMIT_WITHOUT_READING_BACK,
+        /** What a manifest describes is deleted one object too far. */
+        PRUNE_TOO_FAR,
+        /** Roots and leaves are deleted when the next ones are written, and not when those are committed. */
+        DELETE_THE_OLD_BEFORE_THE_COMMIT,
+        /** Nobody reads manifests when the bucket is scrubbed. */
+        SCRUB_BY_THE_METADATA_ALONE
+    }
+
+    /** One history. */
+    private static final class Run {
+
+        private static final int OFFSETS_EACH = 10;
+
+        private final Bug bug;
+        private final SplittableRandom random;
+        private final StepClock clock = new StepClock(1_000_000);
+        private final MemoryObjectStore bucket = new MemoryObjectStore(clock::wallTimeMs);
+        private final InMemoryMetadata metadata;
+        private final MetadataClient client;
+        private final PartitionId partition;
+        private final String clusterId;
+        /** What was sealed, by start offset: the oracle. */
+        private final TreeMap<Long, Long> sealed = new TreeMap<>();
+
+        private final List<ManifestRef> pointersSeen = new ArrayList<>();
+        private final List<Runnable> lateCommits = new ArrayList<>();
+        private SegmentDescriptor open;
+        private int crashes;
+        private int built;
+        private int pruned;
+        private int lateRefused;
+
+        Run(long seed, Bug bug) {
+            this.bug = bug;
+            random = new SplittableRandom(seed);
+            PlannerSettings settings =
+                    new PlannerSettings(1_000, 3_000, 1, 1_000, 20_000, 30_000, 600_000, 4, 2, 8, 3, 2, -1, 600_000);
+            metadata = new InMemoryMetadata(clock, seed, settings).withBookies(3);
+            client = metadata.newClient();
+            client.registerBroker(new BrokerInfo(
+                            1,
+                            11,
+                            "",
+                            List.of(new BrokerInfo.Endpoint("P", "PLAINTEXT", "localhost", 1)),
+                            BrokerInfo.State.LIVE))
+                    .join();
+            Topic topic = client.createTopic(
+                            "orders",
+                            1,
+                            3,
+                            Map.of(
+                                    "local.retention.ms", "2000",
+                                    "retention.ms", random.nextBoolean() ? "-1" : "400000",
+                                    "retention.bytes", random.nextBoolean() ? "-1" : "20000"))
+                    .join();
+            partition = new PartitionId(topic.id(), 0);
+            clusterId = metadata.view().clusterId();
+            open = client.allocateSegment(partition, 0, 0, Set.of()).join();
+            client.roll(new Roll(partition, 0, Optional.empty(), open.id())).join();
+            open = state().chain().open().orElseThrow();
+        }
+
+        void go() {
+            for (int step = 0; step < STEPS; step++) {
+                switch (random.nextInt(8)) {
+                    case 0 -> write();
+                    case 1, 2 -> {
+                        clock.advance(random.nextInt(15_000));
+                        metadata.plan();
+                    }
+                    case 3 -> deleteRecords();
+                    case 4 -> {
+                        if (random.nextInt(8) == 0) {
+                            readByAnOldPointer();
+                        }
+                    }
+                    default -> {
+                        for (int tasks = 1 + random.nextInt(8); tasks > 0; tasks--) {
+                            work(random.nextBoolean());
+                        }
+                    }
+                }
+                assertEverythingIsDescribedAndThere();
+            }
+            settle();
+            assertEverythingIsDescribedAndThere();
+            assertBucketIsClean();
+        }
+
+        /** The owner seals what it wrote and opens the next segment. */
+        private void write() {
+            long end = open.startOffset() + OFFSETS_EACH;
+            Set<BookieId> holders = new TreeSet<>();
+            open.replicas().forEach(replica -> holders.add(replica.bookie()));
+            SegmentDescriptor next =
+                    client.allocateSegment(partition, 0, end, Set.of()).join();
+            Seal seal = new Seal(open.id(), end, 1_000, clock.wallTimeMs(), holders);
+            client.roll(new Roll(partition, 0, Optional.of(seal), next.id())).join();
+            sealed.put(open.startOffset(), end);
+            open = state().chain().open().orElseThrow();
+        }
+
+        private void deleteRecords() {
+            if (random.nextInt(6) == 0) {
+                long start = state().logStartOffset();
+                long to = start + random.nextInt(5 * OFFSETS_EACH);
+                client.advanceLogStart(partition, 0, Math.min(to, open.startOffset()))
+                        .join();
+            }
+        }
+
+        /** A bookie does one of its tasks; one that works on a manifest may die on the way. */
+        private void work(boolean dies) {
+            if (!lateCommits.isEmpty() && random.nextInt(4) == 0) {
+                lateCommits.remove(random.nextInt(lateCommits.size())).run();
+            }
+            List<BookieTask> tasks = new ArrayList<>(metadata.view().tasks());
+            if (tasks.isEmpty()) {
+                return;
+            }
+            List<BookieTask> ofManifests = tasks.stream()
+                    .filter(t -> t instanceof BookieTask.BuildManifest || t instanceof BookieTask.PruneManifest)
+                    .toList();
+            BookieTask task = !ofManifests.isEmpty() && random.nextInt(3) == 0
+                    ? ofManifests.get(0)
+                    : tasks.get(random.nextInt(tasks.size()));
+            if (random.nextInt(6) == 0) {
+                metadata.loseAnswers(1);
+            }
+            if (task instanceof BookieTask.Offload offload) {
+                offload(offload);
+            } else if (task instanceof BookieTask.DeleteReplica) {
+                ignoreLoss(() -> client.completeTask(task.taskId()).join());
+            } else if (task instanceof BookieTask.DeleteObject deletion) {
+                bucket.delete(deletion.key()).join();
+                ignoreLoss(() -> client.completeTask(task.taskId()).join());
+            } else {
+                DyingObjectStore store =
+                        new DyingObjectStore(bucket, dies ? random.nextInt(8) : Long.MAX_VALUE, random.nextBoolean());
+                edit(task, store);
+                crashes += store.isDead() ? 1 : 0;
+            }
+            metadata.loseAnswers(0);
+        }
+
+        /** That an upload may die is {@link OffloadCrashSimulation}'s matter: here it never does. */
+        private void offload(BookieTask.Offload task) {
+            SegmentDescriptor first =
+                    metadata.view().segment(task.segments().get(0)).orElseThrow();
+            SegmentDescriptor last = metadata.view()
+                    .segment(task.segments().get(task.segments().size() - 1))
+                    .orElseThrow();
+            String key = ObjectKeys.segment(clusterId, partition, first.startOffset(), task.taskId());
+            bucket.put(key, ByteBuffer.allocate(10 * task.segments().size())).join();
+            ObjectRef object = new ObjectRef(
+                    key,
+                    task.taskId(),
+                    10L * task.segments().size(),
+                    1,
+                    first.startOffset(),
+                    last.endOffset(),
+                    last.maxTimestampMs());
+            ignoreLoss(() -> client.commitOffload(task.taskId(), object).join());
+        }
+
+        private void edit(BookieTask task, DyingObjectStore store) {
+            ManifestEditor.Edited edited;
+            try {
+                edited = task instanceof BookieTask.BuildManifest build
+                        ? build(build, store)
+                        : prune((BookieTask.PruneManifest) task, store);
+            } catch (RemoteReadException failed) {
+                assertThat(store.isDead()).as(failed.getMessage()).isTrue();
+                if (bug == Bug.COMMIT_WITHOUT_READING_BACK && task instanceof BookieTask.BuildManifest build) {
+                    commitUnread(build);
+                } else if (random.nextBoolean()) {
+                    // A restarted bookie finds the task given to its former life; or it never comes back.
+                    ignoreLoss(() -> client.failTask(task.taskId(), "restarted").join());
+                }
+                return;
+            }
+            if (store.isDead()) {
+                return;
+            }
+            if (bug == Bug.DELETE_THE_OLD_BEFORE_THE_COMMIT) {
+                edited.superseded().forEach(key -> bucket.delete(key).join());
+            }
+            Runnable commit = () -> commit(task, edited);
+            if (random.nextInt(4) == 0) {
+                // It hangs before it says so, until the task was given to somebody else, or not so long.
+                lateCommits.add(commit);
+            } else {
+                commit.run();
+            }
+        }
+
+        private ManifestEditor.Edited build(BookieTask.BuildManifest task, DyingObjectStore store) {
+            List<SegmentDescriptor> added = state().chain().from(task.startOffset()).values().stream()
+                    .filter(s -> s.endOffset() >= 0 && s.endOffset() <= task.endOffset())
+                    .toList();
+            boolean isThere = !added.isEmpty() && added.get(0).startOffset() == task.startOffset();
+            if (!isThere) {
+                ignoreLoss(() ->
+                        client.failTask(task.taskId(), "the chain moved on").join());
+                return new ManifestEditor.Edited(Optional.empty(), List.of());
+            }
+            return new ManifestWorker(store, clusterId).extend(partition, task.before(), task.taskId(), added);
+        }
+
+        private ManifestEditor.Edited prune(BookieTask.PruneManifest task, DyingObjectStore store) {
+            long below = bug == Bug.PRUNE_TOO_FAR ? task.belowOffset() + 3 * OFFSETS_EACH : task.belowOffset();
+            return new ManifestWorker(store, clusterId)
+                    .prune(partition, task.manifest(), task.taskId(), below, () -> true);
+        }
+
+        private void commit(BookieTask task, ManifestEditor.Edited edited) {
+            if (task instanceof BookieTask.BuildManifest && edited.manifest().isEmpty()) {
+                return;
+            }
+            boolean stands = metadata.view().tasks().contains(task);
+            ignoreLoss(() -> client.commitManifest(task.taskId(), edited.manifest(), edited.superseded())
+                    .join());
+            if (!stands) {
+                lateRefused++;
+            } else if (task instanceof BookieTask.BuildManifest) {
+                built++;
+            } else {
+                pruned++;
+            }
+            state().chain().manifest().ifPresent(pointersSeen::add);
+        }
+
+        private void commitUnread(BookieTask.BuildManifest task) {
+            long start = task.before().map(ManifestRef::startOffset).orElse(task.startOffset());
+            ManifestRef claimed = new ManifestRef(
+                    ObjectKeys.manifestRoot(clusterId, partition, task.taskId()),
+                    task.taskId(),
+                    start,
+                    task.endOffset(),
+                    3,
+                    3_000,
+                    -1,
+                    100,
+                    1,
+                    List.of(new ManifestRef.Mark(task.endOffset(), 3_000, -1)));
+            ignoreLoss(() -> client.commitManifest(task.taskId(), Optional.of(claimed), List.of())
+                    .join());
+        }
+
+        /** What was lost on the way back was carried out: the next look at the tasks tells. */
+        private static void ignoreLoss(Runnable command) {
+            try {
+                command.run();
+            } catch (CompletionException e) {
+                assertThat(e.getCause()).isInstanceOf(MetadataException.class);
+            }
+        }
+
+        /** A reader of yesterday gets the segment that it asks for, or is told that it can't be read: never another, never none. */
+        private void readByAnOldPointer() {
+            if (pointersSeen.isEmpty()) {
+                return;
+            }
+            ManifestRef old = pointersSeen.get(random.nextInt(pointersSeen.size()));
+            long offset = old.startOffset() + random.nextLong(old.endOffset() - old.startOffset());
+            CachedManifests manifests =
+                    new CachedManifests(bucket, clusterId, 1 << 20, clock, new SimpleMeterRegistry());
+            try {
+                SegmentDescriptor found =
+                        manifests.segmentAt(old, partition, offset).join().orElseThrow();
+                Map.Entry<Long, Long> wanted = sealed.floorEntry(offset);
+                assertThat(found.startOffset()).isEqualTo(wanted.getKey());
+                assertThat(found.endOffset()).isEqualTo(wanted.getValue());
+            } catch (CompletionException e) {
+                assertThat(StoreFailures.root(e))
+                        .isInstanceOfSatisfying(
+                                RemoteReadException.class,
+                                told -> assertThat(told.kind()).isEqualTo(RemoteReadException.Kind.MISSING));
+                assertThat(state().chain().manifest())
+                        .as("only what was replaced")
+                        .isNotEqualTo(Optional.of(old));
+            }
+        }
+
+        private void assertEverythingIsDescribedAndThere() {
+            PartitionState state = state();
+            TreeMap<Long, Long> described = new TreeMap<>();
+            List<SegmentDescriptor> all = new ArrayList<>();
+            state.chain()
+                    .manifest()
+                    .ifPresent(
+                            manifest -> new ManifestWalk(bucket, clusterId).segments(manifest, partition, 0, all::add));
+            all.addAll(state.chain().segments());
+            for (SegmentDescriptor segment : all) {
+                if (segment.state() != SegmentDescriptor.State.SEALED
+                        || segment.endOffset() <= state.logStartOffset()) {
+                    continue;
+                }
+                described.put(segment.startOffset(), segment.endOffset());
+                segment.object()
+                        .ifPresent(object -> assertThat(bucket.objects())
+                                .as("the object of segment %s", segment.id())
+                                .containsKey(object.key()));
+                assertThat(segment.isOffloaded() || !segment.replicas().isEmpty())
+                        .as("segment %s is held by somebody", segment.id())
+                        .isTrue();
+            }
+            TreeMap<Long, Long> wanted = new TreeMap<>(sealed);
+            wanted.values().removeIf(end -> end <= state.logStartOffset());
+            assertThat(described).as("every sealed segment, once").isEqualTo(wanted);
+        }
+
+        /** Nobody dies any longer, and time passes. */
+        private void settle() {
+            for (int round = 0; round < 400; round++) {
+                clock.advance(5_000);
+                metadata.plan();
+                int tasks = metadata.view().tasks().size();
+                for (int i = 0; i < tasks; i++) {
+                    work(false);
+                }
+                boolean isDone = metadata.view().tasks().isEmpty()
+                        && lateCommits.isEmpty()
+                        && state().chain().size() <= 4
+                        && metadata.plan() == 0;
+                if (isDone && round > 80) {
+                    return;
+                }
+                while (!lateCommits.isEmpty()) {
+                    lateCommits.remove(0).run();
+                }
+            }
+            throw new AssertionError("it never came to rest: " + metadata.view().tasks());
+        }
+
+        private void assertBucketIsClean() {
+            clock.advance(1);
+            Scrubber scrubber = new Scrubber(bucket, clusterId, clock, 0);
+            Scrubber.Report dry = scrubber.lookByView(metadata::view, listed -> {});
+            assertThat(dry.wrong()).isEmpty();
+            assertThat(dry.counts()).doesNotContainKey(OrphanScrub.Verdict.UNKNOWN);
+            if (bug == Bug.SCRUB_BY_THE_METADATA_ALONE) {
+                Set<String> named = new TreeSet<>();
+                state().chain().segments().forEach(s -> s.object().ifPresent(o -> named.add(o.key())));
+                List.copyOf(bucket.objects().keySet()).stream()
+                        .filter(key -> !named.contains(key))
+                        .forEach(key -> bucket.delete(key).join());
+                assertEverythingIsDescribedAndThere();
+            }
+            scrubber.clean(dry);
+            assertThat(scrubber.lookByView(metadata::view, listed -> {}).isClean())
+                    .isTrue();
+            Set<String> named = new TreeSet<>();
+            state().chain().segments().forEach(s -> s.object().ifPresent(o -> named.add(o.key())));
+            state().chain()
+                    .manifest()
+                    .ifPresent(manifest -> new ManifestWalk(bucket, clusterId)
+                            .walk(manifest, partition, 0, new ManifestWalk.Visitor() {
+                                @Override
+                                public void onManifest(String key, long length) {
+                                    named.add(key);
+                                }
+
+                                @Override
+                                public void onSegment(SegmentDescriptor segment) {
+                                    named.add(segment.object().orElseThrow().key());
+                                }
+                            }));
+            assertThat(bucket.objects().keySet()).isEqualTo(named);
+            assertEverythingIsDescribedAndThere();
+        }
+
+        private PartitionState state() {
+            return metadata.view().partition(partition).orElseThrow();
+        }
+    }
+}
