@@ -247,7 +247,7 @@ public final class VarveRules {
                         List.of("io.netty.channel..", "io.netty.bootstrap.."),
                         "io.varve.protocol.rpc..",
                         "io.varve.serving.net..",
-                        "io.varve.serving.kafka.txn..",
+                        "io.varve.serving.kafka.runtime..",
                         "io.varve.serving.partition.."));
     }
 

@@ -36,6 +36,9 @@ final class TopicCommands {
 
     private static final int CONFIG_LENGTH_MAX = 32_767;
 
+    /** A key may hold the escaped name of a user, a client id, or a group. */
+    private static final int CONFIG_KEY_LENGTH_MAX = 1_000;
+
     private TopicCommands() {}
 
     static TopicId create(Draft draft, CreateTopicCommand command) {
@@ -136,9 +139,9 @@ final class TopicCommands {
         Optional<Integer> broker = command.hasBroker() ? Optional.of(command.getBroker()) : Optional.empty();
         for (ConfigChangeProto change : command.getChangesList()) {
             unless(
-                    !change.getKey().isBlank() && change.getKey().length() <= TopicNames.LENGTH_MAX,
+                    !change.getKey().isBlank() && change.getKey().length() <= CONFIG_KEY_LENGTH_MAX,
                     Reason.INVALID_CONFIG,
-                    "A configuration key has 1 to " + TopicNames.LENGTH_MAX + " characters");
+                    "A configuration key has 1 to " + CONFIG_KEY_LENGTH_MAX + " characters");
             unless(
                     change.getValue().length() <= CONFIG_LENGTH_MAX,
                     Reason.INVALID_CONFIG,

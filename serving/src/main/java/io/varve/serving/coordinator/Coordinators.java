@@ -14,6 +14,12 @@ public interface Coordinators extends AutoCloseable {
     /** The groups whose partition of {@code __consumer_offsets} this broker owns. */
     GroupCoordinators groups();
 
+    /** What may be configured of a group. */
+    ResourceRules groupConfigs();
+
+    /** What share groups have of the partitions whose state is in a partition of {@code __share_group_state} that this broker owns. */
+    ShareCoordinators shares();
+
     /** The transactional ids whose partition of {@code __transaction_state} this broker owns. */
     TransactionCoordinators transactions();
 

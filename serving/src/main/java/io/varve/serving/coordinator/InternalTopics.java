@@ -9,10 +9,13 @@ public final class InternalTopics {
     /** Transactions. */
     public static final String TRANSACTION_STATE = "__transaction_state";
 
+    /** What share groups have of partitions. */
+    public static final String SHARE_GROUP_STATE = "__share_group_state";
+
     private InternalTopics() {}
 
     /** Whether {@code topic} is one of them. */
     public static boolean isInternal(String topic) {
-        return topic.equals(CONSUMER_OFFSETS) || topic.equals(TRANSACTION_STATE);
+        return topic.equals(CONSUMER_OFFSETS) || topic.equals(TRANSACTION_STATE) || topic.equals(SHARE_GROUP_STATE);
     }
 }

@@ -2,12 +2,20 @@ package io.varve.serving.log;
 
 import io.varve.base.PartitionId;
 import java.util.Collection;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 
 /** The logs that this broker owns. Safe for any thread. */
 public interface PartitionLogs {
 
     /** The log if this broker owns it and serves it, or else why not. Never blocks. */
     Lookup find(PartitionId partition);
+
+    /**
+     * The sealed part of a log, whoever owns it, for readers alone (KIP-392): it ends where the open segment begins. Empty if nothing is sealed, or
+     * if it can't be had now. Never fails.
+     */
+    CompletableFuture<Optional<PartitionLog>> sealed(PartitionId partition);
 
     /** All that are served now. */
     Collection<PartitionLog> all();

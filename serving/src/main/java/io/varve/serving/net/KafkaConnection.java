@@ -23,7 +23,6 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
-import org.apache.kafka.common.message.FetchResponseData;
 import org.apache.kafka.common.protocol.ApiKeys;
 import org.apache.kafka.common.protocol.Errors;
 import org.apache.kafka.common.requests.AbstractResponse;
@@ -387,6 +386,7 @@ final class KafkaConnection extends ChannelInboundHandlerAdapter implements Fram
         }
         parked.forEach(this::drop);
         parked.clear();
+        server.processor().onDisconnect(session);
         server.onClosed(this);
     }
 
@@ -408,11 +408,7 @@ final class KafkaConnection extends ChannelInboundHandlerAdapter implements Fram
 
     /** Answers of a connection that is gone. */
     private static void discard(Answer answer) {
-        answer.response().ifPresent(response -> {
-            if (response.data() instanceof FetchResponseData fetched) {
-                FetchedRecords.release(fetched);
-            }
-        });
+        answer.response().ifPresent(response -> FetchedRecords.release(response.data()));
         answer.whenGone().run();
     }
 

@@ -206,6 +206,11 @@ public final class KafkaServer implements AutoCloseable {
         @Override
         protected void initChannel(SocketChannel channel) {
             InetSocketAddress remote = channel.remoteAddress();
+            long waitMs = context.processor().onConnection(remote.getAddress().getHostAddress());
+            if (waitMs > 0) {
+                throttle(channel, waitMs);
+                return;
+            }
             ClientSession session = new ClientSession(
                     listener + "-" + nextConnection.incrementAndGet(), remote.getAddress(), remote.getPort(), listener);
             boolean withinLimits;
@@ -223,6 +228,13 @@ public final class KafkaServer implements AutoCloseable {
                     .addLast(connection);
             connection.attach(decoder, channel.pipeline().context(decoder));
             connections.add(connection);
+        }
+
+        /** Whoever connects too often is kept waiting and then sent away, as Kafka does (KIP-612): nothing is read of it. */
+        private void throttle(SocketChannel channel, long waitMs) {
+            channel.config().setAutoRead(false);
+            context.metrics().onRefused();
+            channel.eventLoop().schedule(() -> channel.close(), waitMs, TimeUnit.MILLISECONDS);
         }
     }
 }

@@ -3,6 +3,7 @@ package io.varve.serving.net;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.varve.serving.coordinator.Coordinators;
 import io.varve.serving.coordinator.GroupCoordinators;
+import io.varve.serving.coordinator.ShareCoordinators;
 import io.varve.serving.coordinator.TransactionCoordinators;
 import io.varve.serving.kafka.record.RecordValidation;
 import io.varve.serving.request.Answer;
@@ -14,20 +15,25 @@ import io.varve.serving.request.cluster.AbsentHandler;
 import io.varve.serving.request.cluster.ApiVersionsHandler;
 import io.varve.serving.request.cluster.DescribeClusterHandler;
 import io.varve.serving.request.cluster.DescribeQuorumHandler;
+import io.varve.serving.request.cluster.TelemetryHandler;
 import io.varve.serving.request.config.AlterConfigsHandler;
 import io.varve.serving.request.config.DescribeConfigsHandler;
+import io.varve.serving.request.config.NamedResources;
 import io.varve.serving.request.data.DeleteRecordsHandler;
 import io.varve.serving.request.data.DescribeProducersHandler;
 import io.varve.serving.request.data.FetchHandler;
+import io.varve.serving.request.data.FetchMemory;
 import io.varve.serving.request.data.LeaderEpochHandler;
 import io.varve.serving.request.data.ListOffsetsHandler;
 import io.varve.serving.request.data.ProduceHandler;
+import io.varve.serving.request.share.ShareHandler;
 import io.varve.serving.request.topic.CreatePartitionsHandler;
 import io.varve.serving.request.topic.CreateTopicsHandler;
 import io.varve.serving.request.topic.DeleteTopicsHandler;
 import io.varve.serving.request.topic.DescribeTopicPartitionsHandler;
 import io.varve.serving.request.topic.MetadataHandler;
 import io.varve.serving.request.topic.TopicCreator;
+import io.varve.serving.session.ClientSession;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BiFunction;
 import java.util.function.Function;
@@ -42,6 +48,7 @@ import org.apache.kafka.common.requests.ConsumerGroupDescribeResponse;
 import org.apache.kafka.common.requests.ConsumerGroupHeartbeatResponse;
 import org.apache.kafka.common.requests.DeleteGroupsResponse;
 import org.apache.kafka.common.requests.DeleteShareGroupOffsetsResponse;
+import org.apache.kafka.common.requests.DeleteShareGroupStateResponse;
 import org.apache.kafka.common.requests.DescribeGroupsResponse;
 import org.apache.kafka.common.requests.DescribeShareGroupOffsetsResponse;
 import org.apache.kafka.common.requests.DescribeTransactionsResponse;
@@ -49,6 +56,7 @@ import org.apache.kafka.common.requests.EndTxnResponse;
 import org.apache.kafka.common.requests.FindCoordinatorResponse;
 import org.apache.kafka.common.requests.HeartbeatResponse;
 import org.apache.kafka.common.requests.InitProducerIdResponse;
+import org.apache.kafka.common.requests.InitializeShareGroupStateResponse;
 import org.apache.kafka.common.requests.JoinGroupResponse;
 import org.apache.kafka.common.requests.LeaveGroupResponse;
 import org.apache.kafka.common.requests.ListGroupsResponse;
@@ -56,6 +64,8 @@ import org.apache.kafka.common.requests.ListTransactionsResponse;
 import org.apache.kafka.common.requests.OffsetCommitResponse;
 import org.apache.kafka.common.requests.OffsetDeleteResponse;
 import org.apache.kafka.common.requests.OffsetFetchResponse;
+import org.apache.kafka.common.requests.ReadShareGroupStateResponse;
+import org.apache.kafka.common.requests.ReadShareGroupStateSummaryResponse;
 import org.apache.kafka.common.requests.RequestContext;
 import org.apache.kafka.common.requests.ShareGroupDescribeResponse;
 import org.apache.kafka.common.requests.ShareGroupHeartbeatResponse;
@@ -63,6 +73,7 @@ import org.apache.kafka.common.requests.StreamsGroupDescribeResponse;
 import org.apache.kafka.common.requests.StreamsGroupHeartbeatResponse;
 import org.apache.kafka.common.requests.SyncGroupResponse;
 import org.apache.kafka.common.requests.TxnOffsetCommitResponse;
+import org.apache.kafka.common.requests.WriteShareGroupStateResponse;
 import org.apache.kafka.common.requests.WriteTxnMarkersResponse;
 
 /** The one place where an API key becomes a call: a flat switch. */
@@ -76,7 +87,9 @@ public final class RequestDispatcher implements RequestProcessor {
     private final DeleteTopicsHandler deleteTopics;
     private final CreatePartitionsHandler createPartitions;
     private final ProduceHandler produce;
+    private final FetchMemory memory;
     private final FetchHandler fetch;
+    private final ShareHandler share;
     private final ListOffsetsHandler listOffsets;
     private final LeaderEpochHandler leaderEpoch;
     private final DeleteRecordsHandler deleteRecords;
@@ -86,9 +99,11 @@ public final class RequestDispatcher implements RequestProcessor {
     private final DescribeClusterHandler describeCluster;
     private final DescribeQuorumHandler describeQuorum;
     private final ClientQuotasHandler clientQuotas;
+    private final TelemetryHandler telemetry;
     private final AbsentHandler absent;
     private final Coordinators coordinators;
     private final GroupCoordinators groups;
+    private final ShareCoordinators shares;
     private final TransactionCoordinators transactions;
 
     /** @param broker surroundings */
@@ -97,6 +112,7 @@ public final class RequestDispatcher implements RequestProcessor {
         this.broker = broker;
         this.coordinators = coordinators;
         this.groups = coordinators.groups();
+        this.shares = coordinators.shares();
         this.transactions = coordinators.transactions();
         this.apiVersions = new ApiVersionsHandler(broker);
         this.metadata = new MetadataHandler(broker, creator);
@@ -105,23 +121,34 @@ public final class RequestDispatcher implements RequestProcessor {
         this.deleteTopics = new DeleteTopicsHandler(broker);
         this.createPartitions = new CreatePartitionsHandler(broker, creator);
         this.produce = new ProduceHandler(broker, validation, transactions);
-        this.fetch = new FetchHandler(broker);
+        this.memory = new FetchMemory(broker.settings().fetchMemoryBytes());
+        this.fetch = new FetchHandler(broker, memory);
+        this.share = new ShareHandler(broker, coordinators.shares(), memory);
         this.listOffsets = new ListOffsetsHandler(broker);
         this.leaderEpoch = new LeaderEpochHandler(broker);
         this.deleteRecords = new DeleteRecordsHandler(broker);
         this.describeProducers = new DescribeProducersHandler(broker);
-        this.describeConfigs = new DescribeConfigsHandler(broker);
-        this.alterConfigs = new AlterConfigsHandler(broker);
+        NamedResources named = new NamedResources(coordinators.groupConfigs());
+        this.describeConfigs = new DescribeConfigsHandler(broker, named);
+        this.alterConfigs = new AlterConfigsHandler(broker, named);
         this.describeCluster = new DescribeClusterHandler(broker);
         this.describeQuorum = new DescribeQuorumHandler(broker);
         this.clientQuotas = new ClientQuotasHandler(broker);
+        this.telemetry = new TelemetryHandler(broker);
         this.absent = new AbsentHandler(broker);
     }
 
     /** Counts what Fetch holds. */
     public void register(MeterRegistry registry) {
         registry.gauge("varve.broker.fetch.sessions", fetch, FetchHandler::sessions);
-        registry.gauge("varve.broker.fetch.memory.bytes", fetch, FetchHandler::memoryUsed);
+        registry.gauge("varve.broker.fetch.memory.bytes", memory, FetchMemory::used);
+        registry.gauge("varve.broker.share.sessions", share, ShareHandler::sessions);
+        registry.gauge("varve.broker.share.partitions", share, ShareHandler::partitions);
+    }
+
+    @Override
+    public void onDisconnect(ClientSession session) {
+        share.onDisconnect(session);
     }
 
     @Override
@@ -129,6 +156,8 @@ public final class RequestDispatcher implements RequestProcessor {
         return switch (request.api()) {
             case PRODUCE -> produce.handle(request);
             case FETCH -> fetch.handle(request);
+            case SHARE_FETCH -> share.fetch(request);
+            case SHARE_ACKNOWLEDGE -> share.acknowledge(request);
             case LIST_OFFSETS -> listOffsets.handle(request);
             case OFFSET_FOR_LEADER_EPOCH -> leaderEpoch.handle(request);
             case DELETE_RECORDS -> deleteRecords.handle(request);
@@ -150,6 +179,8 @@ public final class RequestDispatcher implements RequestProcessor {
             case DESCRIBE_QUORUM -> describeQuorum.handle(request);
             case DESCRIBE_CLIENT_QUOTAS -> clientQuotas.describe(request);
             case ALTER_CLIENT_QUOTAS -> clientQuotas.alter(request);
+            case GET_TELEMETRY_SUBSCRIPTIONS -> now(telemetry.subscriptions(request));
+            case PUSH_TELEMETRY -> now(telemetry.push(request));
 
             case FIND_COORDINATOR -> route(request, coordinators::findCoordinator, FindCoordinatorResponse::new);
             case JOIN_GROUP ->
@@ -180,6 +211,14 @@ public final class RequestDispatcher implements RequestProcessor {
                 route(request, groups::alterShareGroupOffsets, AlterShareGroupOffsetsResponse::new);
             case DELETE_SHARE_GROUP_OFFSETS ->
                 route(request, groups::deleteShareGroupOffsets, DeleteShareGroupOffsetsResponse::new);
+
+            case INITIALIZE_SHARE_GROUP_STATE ->
+                route(request, shares::initializeState, InitializeShareGroupStateResponse::new);
+            case READ_SHARE_GROUP_STATE -> route(request, shares::readState, ReadShareGroupStateResponse::new);
+            case WRITE_SHARE_GROUP_STATE -> route(request, shares::writeState, WriteShareGroupStateResponse::new);
+            case DELETE_SHARE_GROUP_STATE -> route(request, shares::deleteState, DeleteShareGroupStateResponse::new);
+            case READ_SHARE_GROUP_STATE_SUMMARY ->
+                route(request, shares::readSummary, ReadShareGroupStateSummaryResponse::new);
 
             case INIT_PRODUCER_ID -> route(request, transactions::initProducerId, InitProducerIdResponse::new);
             case ADD_PARTITIONS_TO_TXN ->

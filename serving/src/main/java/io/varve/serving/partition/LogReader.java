@@ -38,12 +38,12 @@ final class LogReader {
 
     private final PartitionContext context;
     private final PartitionLoop loop;
-    private final OwnedLog log;
+    private final ReadableLog log;
     private final SegmentReader segments;
     private final TailCache tail;
     private final ChainLookup chain;
 
-    LogReader(PartitionContext context, PartitionLoop loop, OwnedLog log, SegmentReader segments, TailCache tail) {
+    LogReader(PartitionContext context, PartitionLoop loop, ReadableLog log, SegmentReader segments, TailCache tail) {
         this.context = context;
         this.loop = loop;
         this.log = log;

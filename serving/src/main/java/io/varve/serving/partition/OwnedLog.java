@@ -40,7 +40,7 @@ import org.slf4j.LoggerFactory;
  * <p>An append goes: admission, producer check, offsets, state, cache, leader; in one turn of the loop, so the order of calls is the order of
  * offsets. It is answered when the leader's high watermark passes it.
  */
-final class OwnedLog implements PartitionLog {
+final class OwnedLog implements PartitionLog, ReadableLog {
 
     private static final Logger LOG = LoggerFactory.getLogger(OwnedLog.class);
     private static final int EPOCH_AT = 12;
@@ -186,15 +186,18 @@ final class OwnedLog implements PartitionLog {
     }
 
     /** Null until it is loaded. */
-    LogState state() {
+    @Override
+    public LogState state() {
         return state;
     }
 
-    PartitionState partition() {
+    @Override
+    public PartitionState partition() {
         return partition;
     }
 
-    boolean isServing() {
+    @Override
+    public boolean isServing() {
         return serving;
     }
 
@@ -518,7 +521,8 @@ final class OwnedLog implements PartitionLog {
     }
 
     /** The bound for a reader. On the loop. */
-    long bound(Isolation isolation) {
+    @Override
+    public long bound(Isolation isolation) {
         return switch (isolation) {
             case READ_UNCOMMITTED -> highWatermark;
             case READ_COMMITTED -> lastStable;

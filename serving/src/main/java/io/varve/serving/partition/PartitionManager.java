@@ -40,6 +40,7 @@ public final class PartitionManager implements PartitionLogs, MetadataListener, 
     private final List<PartitionLoop> loops = new ArrayList<>();
     private final ConcurrentHashMap<PartitionId, OwnedLog> logs = new ConcurrentHashMap<>();
     private final CopyOnWriteArrayList<Runnable> lossWatchers = new CopyOnWriteArrayList<>();
+    private final SealedLogs sealed;
     private volatile int usableBookies;
     private volatile boolean closing;
 
@@ -110,6 +111,7 @@ public final class PartitionManager implements PartitionLogs, MetadataListener, 
                 rules,
                 new AtomicLong(),
                 new FenceBatcher(bookies, options.callTimeoutMs()));
+        this.sealed = new SealedLogs(context, this::loopOf);
         this.threads = onClose;
         for (LoopThread thread : loopThreads) {
             PartitionLoop loop = new PartitionLoop(
@@ -214,6 +216,11 @@ public final class PartitionManager implements PartitionLogs, MetadataListener, 
         boolean ours = state.get().owner() == context.brokerId();
         boolean gone = log != null && log.isLost() && log.epoch() == state.get().epoch();
         return ours && !gone && !closing ? new Lookup.TakingOver(state.get().epoch()) : new Lookup.NotOwner();
+    }
+
+    @Override
+    public CompletableFuture<Optional<PartitionLog>> sealed(PartitionId partition) {
+        return closing ? CompletableFuture.completedFuture(Optional.empty()) : sealed.find(partition);
     }
 
     @Override

@@ -16,6 +16,7 @@ import io.varve.serving.log.PartitionLogs;
  * @param finder from names to logs
  * @param topics parsed configuration
  * @param deadlines for everything that waits
+ * @param quotas what clients are held to
  */
 public record BrokerServices(
         BrokerSettings settings,
@@ -25,7 +26,8 @@ public record BrokerServices(
         PartitionLogs logs,
         PartitionFinder finder,
         TopicCache topics,
-        Deadlines deadlines) {
+        Deadlines deadlines,
+        ClientQuotas quotas) {
 
     /** The metadata as it is here now. */
     public MetadataView view() {

@@ -13,6 +13,7 @@ import java.util.List;
  * @param fetchBytesMax {@code fetch.max.bytes}: no answer to a Fetch is larger, but for its first batch
  * @param fetchMemoryBytes bytes of Fetch answers on their way to all clients together
  * @param fetchSessionsMax {@code max.incremental.fetch.session.cache.slots}
+ * @param shareSessionsMax {@code group.share.max.share.sessions}
  * @param takeoverWaitMs how long a request waits for a partition that this broker is about to serve
  * @param adminTimeoutMs how long an admin request waits at most, whatever the client allows
  */
@@ -25,6 +26,7 @@ public record BrokerSettings(
         int fetchBytesMax,
         long fetchMemoryBytes,
         int fetchSessionsMax,
+        int shareSessionsMax,
         long takeoverWaitMs,
         long adminTimeoutMs) {
 

@@ -17,7 +17,7 @@ import io.varve.protocol.runtime.SystemClock;
 import io.varve.protocol.runtime.SystemRandomness;
 import io.varve.serving.kafka.KafkaCoordinators;
 import io.varve.serving.kafka.runtime.CoordinatorOptions;
-import io.varve.serving.kafka.txn.TxnCoordinator;
+import io.varve.serving.kafka.runtime.NettyBrokerClient;
 import io.varve.tiering.api.RemoteSegments;
 import io.varve.tiering.client.Tiering;
 
@@ -73,7 +73,7 @@ final class RemoteParts implements ServingNode.Disconnect {
                         coordinators,
                         metadata,
                         logs,
-                        TxnCoordinator.brokerClient(metadata, loops.group(), loops.channelType()),
+                        NettyBrokerClient.of(metadata, loops.group(), loops.channelType()),
                         clock,
                         faults),
                 clock,

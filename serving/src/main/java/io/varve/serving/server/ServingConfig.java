@@ -34,7 +34,8 @@ public final class ServingConfig {
             .withDefault("PLAINTEXT://localhost:9092");
     static final ConfigKey<List<Listeners.Named>> ADVERTISED = ConfigKey.list(
                     "advertised.listeners",
-                    "What clients are told to connect to, for each listener. Its own address if left out, which can't be a wildcard.")
+                    "What clients are told to connect to, for each listener. Its own address if left out, which can't"
+                            + " be a wildcard.")
             .as("NAME://host:port with commas", Listeners::parse)
             .optional();
     static final ConfigKey<List<NodeAddress>> METADATA_SERVERS =
@@ -67,7 +68,8 @@ public final class ServingConfig {
             .withDefault("104857600");
     static final ConfigKey<Long> REQUEST_MEMORY = ConfigKey.number(
                     "queued.max.request.bytes",
-                    "Memory for requests of all connections; a connection that gets none waits. -1 for a quarter of the heap's size.",
+                    "Memory for requests of all connections; a connection that gets none waits. -1 for a quarter of"
+                            + " the heap's size.",
                     -1,
                     Long.MAX_VALUE)
             .withDefault("-1");
@@ -113,7 +115,8 @@ public final class ServingConfig {
             .withDefault("57671680");
     static final ConfigKey<Long> FETCH_MEMORY = ConfigKey.number(
                     "broker.fetch.memory.bytes",
-                    "Bytes of Fetch answers on their way to all clients; near it answers get smaller. -1 for a quarter of the heap's size.",
+                    "Bytes of Fetch answers on their way to all clients; near it answers get smaller. -1 for a quarter"
+                            + " of the heap's size.",
                     -1,
                     Long.MAX_VALUE)
             .withDefault("-1");
@@ -122,7 +125,8 @@ public final class ServingConfig {
             .withDefault("10000");
     static final ConfigKey<Long> TAKEOVER_WAIT_MS = ConfigKey.number(
                     "broker.takeover.wait.ms",
-                    "How long a request waits for a partition that this broker is just taking over, before its client is sent to look again.",
+                    "How long a request waits for a partition that this broker is just taking over, before its client"
+                            + " is sent to look again.",
                     0,
                     60_000)
             .withDefault("2000");
@@ -197,6 +201,18 @@ public final class ServingConfig {
                     1,
                     10_000)
             .withDefault("50");
+    static final ConfigKey<Integer> SHARE_PARTITIONS = ConfigKey.integer(
+                    "share.coordinator.state.topic.num.partitions",
+                    "Partitions of __share_group_state, fixed when it is made.",
+                    1,
+                    10_000)
+            .withDefault("50");
+    static final ConfigKey<Integer> SHARE_SESSIONS = ConfigKey.integer(
+                    "group.share.max.share.sessions",
+                    "Members of share groups that may read here at once.",
+                    1,
+                    1_000_000)
+            .withDefault("2000");
     static final ConfigKey<Integer> COORDINATOR_BATCH_BYTES = ConfigKey.integer(
                     "offsets.topic.batch.bytes.max", "The largest batch that a coordinator writes.", 1024, 64 * MIB)
             .withDefault(Integer.toString(MIB));
@@ -215,6 +231,16 @@ public final class ServingConfig {
             number("group.consumer.max.size", "Members of a consumer group.", 1),
             number("group.streams.session.timeout.ms", "The session of a member of a streams group.", 1),
             number("group.streams.heartbeat.interval.ms", "How often a member of a streams group is heard of.", 1),
+            number("group.share.session.timeout.ms", "The session of a member of a share group.", 1),
+            number("group.share.heartbeat.interval.ms", "How often a member of a share group is heard of.", 1),
+            number("group.share.max.size", "Members of a share group.", 1),
+            number("group.share.record.lock.duration.ms", "How long a member of a share group may keep a record.", 1),
+            number("group.share.min.record.lock.duration.ms", "The least that a share group may set of that.", 1),
+            number("group.share.delivery.count.limit", "How often a share group is handed a record at most.", 1),
+            number(
+                    "group.share.partition.max.record.locks",
+                    "How many records of a partition the members of a share group may have at once.",
+                    1),
             number("group.coordinator.threads", "Threads of the group coordinator.", 1),
             number("offset.metadata.max.bytes", "The longest text with a committed offset.", 0),
             number("offsets.retention.minutes", "How long offsets of an empty group are kept.", 1),
@@ -259,7 +285,13 @@ public final class ServingConfig {
         schema.heading("Partitions")
                 .keys(PARTITION_LOOPS, CACHE_BYTES, PENDING_BYTES, PENDING_BYTES_TOTAL, LAG_BYTES, LAG_MS)
                 .keys(CHECKPOINT_BYTES, BOOKIE_CALL_MS, READ_BYTES, PRODUCER_EXPIRATION_MS);
-        schema.heading("Coordinators").keys(OFFSETS_PARTITIONS, TRANSACTION_PARTITIONS, COORDINATOR_BATCH_BYTES);
+        schema.heading("Coordinators")
+                .keys(
+                        OFFSETS_PARTITIONS,
+                        TRANSACTION_PARTITIONS,
+                        SHARE_PARTITIONS,
+                        SHARE_SESSIONS,
+                        COORDINATOR_BATCH_BYTES);
         FOR_COORDINATORS.forEach(schema::keys);
         return TieringConfig.addTo(schema).build();
     }
@@ -330,6 +362,7 @@ public final class ServingConfig {
                 config.get(FETCH_BYTES),
                 orShare(config.get(FETCH_MEMORY), 4),
                 config.get(FETCH_SESSIONS),
+                config.get(SHARE_SESSIONS),
                 config.get(TAKEOVER_WAIT_MS),
                 60_000);
     }
@@ -362,6 +395,7 @@ public final class ServingConfig {
                 kafka,
                 config.get(OFFSETS_PARTITIONS),
                 config.get(TRANSACTION_PARTITIONS),
+                config.get(SHARE_PARTITIONS),
                 config.get(COORDINATOR_BATCH_BYTES));
     }
 

@@ -11,6 +11,7 @@ import io.varve.serving.net.KafkaServer;
 import io.varve.serving.net.RequestDispatcher;
 import io.varve.serving.partition.PartitionManager;
 import io.varve.serving.request.BrokerServices;
+import io.varve.serving.request.ClientQuotas;
 import io.varve.serving.request.Deadlines;
 import io.varve.serving.request.FreshViews;
 import io.varve.serving.request.PartitionFinder;
@@ -69,7 +70,8 @@ public final class ServingNode implements AutoCloseable {
                 manager,
                 finder,
                 topics,
-                deadlines);
+                deadlines,
+                new ClientQuotas(parts.metadata(), parts.clock()));
         this.coordinators = parts.coordinators().over(manager);
         RequestDispatcher dispatcher = new RequestDispatcher(services, new KafkaRecordValidation(), coordinators);
         dispatcher.register(parts.registry());

@@ -1,6 +1,8 @@
 package io.varve.serving.coordinator;
 
 import io.varve.metadata.api.MetadataClient;
+import io.varve.serving.kafka.group.GroupConfigRules;
+import io.varve.serving.kafka.runtime.CoordinatorOptions;
 import java.lang.reflect.Proxy;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -30,7 +32,12 @@ public final class OnlyProducerIds {
                                         .next(),
                                 Errors.NONE))));
         return answeringEmpty(
-                Coordinators.class, Map.of("groups", arguments -> groups, "transactions", arguments -> transactions));
+                Coordinators.class,
+                Map.of(
+                        "groups", arguments -> groups,
+                        "shares", arguments -> answeringEmpty(ShareCoordinators.class, Map.of()),
+                        "groupConfigs", arguments -> new GroupConfigRules(CoordinatorOptions.defaults(1)),
+                        "transactions", arguments -> transactions));
     }
 
     private interface Call {

@@ -209,6 +209,10 @@ public final class FakeMetadata {
             return brokerMap.values();
         }
 
+        public SortedMap<String, String> clusterConfigs() {
+            return Collections.emptySortedMap();
+        }
+
         MetadataView port() {
             return proxy(MetadataView.class, this);
         }

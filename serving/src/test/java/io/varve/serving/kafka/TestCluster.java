@@ -4,8 +4,8 @@ import io.varve.base.Clock;
 import io.varve.base.PartitionId;
 import io.varve.metadata.model.Topic;
 import io.varve.serving.coordinator.InternalTopics;
+import io.varve.serving.kafka.runtime.BrokerClient;
 import io.varve.serving.kafka.runtime.CoordinatorOptions;
-import io.varve.serving.kafka.txn.BrokerClient;
 import io.varve.serving.log.InMemoryPartitionLog;
 import io.varve.serving.log.InMemoryPartitionLogs;
 import java.util.Map;
@@ -56,7 +56,7 @@ public final class TestCluster implements AutoCloseable {
             coordinators.put(
                     id,
                     new KafkaCoordinators(
-                            new CoordinatorOptions(id, QUICK, 1, 1, 1 << 20),
+                            new CoordinatorOptions(id, QUICK, 1, 1, 1, 1 << 20),
                             metadata.client(),
                             logs.get(id),
                             new Calls(),

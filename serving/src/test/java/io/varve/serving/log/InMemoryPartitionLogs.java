@@ -6,7 +6,9 @@ import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
@@ -84,6 +86,11 @@ public final class InMemoryPartitionLogs implements PartitionLogs {
             return new Lookup.TakingOver(epoch);
         }
         return partitions.containsKey(partition) ? new Lookup.NotOwner() : new Lookup.Unknown();
+    }
+
+    @Override
+    public CompletableFuture<Optional<PartitionLog>> sealed(PartitionId partition) {
+        return CompletableFuture.completedFuture(Optional.empty());
     }
 
     @Override

@@ -3,6 +3,7 @@ package io.varve.serving.net;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -13,6 +14,7 @@ import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AlterConfigOp;
 import org.apache.kafka.clients.admin.ConfigEntry;
+import org.apache.kafka.clients.admin.CreateTopicsOptions;
 import org.apache.kafka.clients.admin.NewPartitions;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.admin.OffsetSpec;
@@ -24,7 +26,11 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.config.ConfigResource;
+import org.apache.kafka.common.errors.InvalidConfigurationException;
+import org.apache.kafka.common.errors.InvalidRequestException;
+import org.apache.kafka.common.errors.ThrottlingQuotaExceededException;
 import org.apache.kafka.common.errors.TopicExistsException;
+import org.apache.kafka.common.protocol.ApiKeys;
 import org.apache.kafka.common.quota.ClientQuotaAlteration;
 import org.apache.kafka.common.quota.ClientQuotaEntity;
 import org.apache.kafka.common.quota.ClientQuotaFilter;
@@ -210,6 +216,119 @@ final class StockClientIT {
 
         assertThat(secondsToProduce("slow", 30, 10_000)).isBetween(1.5, 20.0);
         assertThat(secondsToProduce("other", 30, 10_000)).isLessThan(1.5);
+    }
+
+    @Test
+    void aGroupsConfigurationIsSetDescribedListedAndRemoved() throws Exception {
+        ConfigResource group = new ConfigResource(ConfigResource.Type.GROUP, "g/1");
+        String key = "consumer.session.timeout.ms";
+        ConfigEntry before = describe(group).get(key);
+        assertThat(before.source()).isEqualTo(ConfigEntry.ConfigSource.DEFAULT_CONFIG);
+        assertThat(before.value()).isEqualTo("45000");
+
+        alter(group, new AlterConfigOp(new ConfigEntry(key, "50000"), AlterConfigOp.OpType.SET));
+        ConfigEntry set = describe(group).get(key);
+        assertThat(set.value()).isEqualTo("50000");
+        assertThat(set.source()).isEqualTo(ConfigEntry.ConfigSource.DYNAMIC_GROUP_CONFIG);
+        assertThat(admin.listConfigResources().all().get()).contains(group);
+
+        alter(group, new AlterConfigOp(new ConfigEntry(key, ""), AlterConfigOp.OpType.DELETE));
+        assertThat(describe(group).get(key).value()).isEqualTo("45000");
+        assertThat(admin.listConfigResources().all().get()).doesNotContain(group);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "consumer.session.timeout.ms=1",
+                "consumer.session.timeout.ms=x",
+                "no.such.key=1",
+                "share.auto.offset.reset=never"
+            })
+    void aGroupsConfigurationIsHeldToKafkasChecks(String wrong) {
+        String[] parts = wrong.split("=");
+        ConfigResource group = new ConfigResource(ConfigResource.Type.GROUP, "g");
+        assertThatThrownBy(() ->
+                        alter(group, new AlterConfigOp(new ConfigEntry(parts[0], parts[1]), AlterConfigOp.OpType.SET)))
+                .hasCauseInstanceOf(InvalidConfigurationException.class)
+                .hasMessageContaining(parts[0]);
+    }
+
+    @Test
+    void aSubscriptionToClientsMetricsIsSetAndDescribed() throws Exception {
+        ConfigResource metrics = new ConfigResource(ConfigResource.Type.CLIENT_METRICS, "m");
+        alter(metrics, new AlterConfigOp(new ConfigEntry("interval.ms", "5000"), AlterConfigOp.OpType.SET));
+        assertThat(describe(metrics).get("interval.ms").value()).isEqualTo("5000");
+        assertThat(admin.listConfigResources().all().get()).contains(metrics);
+        assertThatThrownBy(() -> alter(
+                        metrics, new AlterConfigOp(new ConfigEntry("interval.ms", "5"), AlterConfigOp.OpType.SET)))
+                .hasCauseInstanceOf(InvalidRequestException.class);
+    }
+
+    @Test
+    void whoMakesTooManyPartitionsIsRefusedAndMayAgainLater() throws Exception {
+        ClientQuotaEntity all = new ClientQuotaEntity(java.util.Collections.singletonMap(ClientQuotaEntity.USER, null));
+        quota(all, "controller_mutation_rate", 1.0);
+        create("first", 13);
+        try (Admin impatient = Admin.create(Map.of(
+                "bootstrap.servers",
+                broker.bootstrap(),
+                "retries",
+                "0",
+                "default.api.timeout.ms",
+                "1000",
+                "request.timeout.ms",
+                "900"))) {
+            assertThatThrownBy(() -> impatient
+                            .createTopics(
+                                    List.of(new NewTopic("second", 1, (short) 3)),
+                                    new CreateTopicsOptions().retryOnQuotaViolation(false))
+                            .all()
+                            .get())
+                    .hasCauseInstanceOf(ThrottlingQuotaExceededException.class);
+        }
+        // The stock client waits as long as it is told to and asks again.
+        create("second", 1);
+        quota(all, "controller_mutation_rate", null);
+    }
+
+    @Test
+    void whoConnectsTooOftenFromOneAddressIsKeptWaitingAndSentAway() throws Exception {
+        ClientQuotaEntity address = new ClientQuotaEntity(Map.of(ClientQuotaEntity.IP, "127.0.0.1"));
+        quota(address, "connection_creation_rate", 1.0);
+        assertThat(admin.describeClientQuotas(ClientQuotaFilter.contains(
+                                List.of(ClientQuotaFilterComponent.ofEntity(ClientQuotaEntity.IP, "127.0.0.1"))))
+                        .entities()
+                        .get())
+                .containsExactly(Map.entry(address, Map.of("connection_creation_rate", 1.0)));
+        boolean closed = false;
+        for (int i = 0; i < 3 && !closed; i++) {
+            try (RawClient client = new RawClient(broker.port())) {
+                client.sendFrame(RawClient.frame(ApiKeys.API_VERSIONS, 0, 1, false, new byte[0]));
+                client.receive();
+            } catch (IOException sentAway) {
+                closed = true;
+            }
+        }
+        assertThat(closed).isTrue();
+        quota(address, "connection_creation_rate", null);
+    }
+
+    private void quota(ClientQuotaEntity whom, String key, Double value) throws Exception {
+        admin.alterClientQuotas(
+                        List.of(new ClientQuotaAlteration(whom, List.of(new ClientQuotaAlteration.Op(key, value)))))
+                .all()
+                .get(30, TimeUnit.SECONDS);
+    }
+
+    private org.apache.kafka.clients.admin.Config describe(ConfigResource resource) throws Exception {
+        return admin.describeConfigs(List.of(resource)).all().get().get(resource);
+    }
+
+    private void alter(ConfigResource resource, AlterConfigOp operation) throws Exception {
+        admin.incrementalAlterConfigs(Map.of(resource, List.of(operation)))
+                .all()
+                .get();
     }
 
     private double secondsToProduce(String clientId, int records, int bytes) throws Exception {

@@ -17,6 +17,7 @@ import io.varve.serving.log.PartitionLogs;
 import io.varve.serving.request.BrokerConfigs;
 import io.varve.serving.request.BrokerServices;
 import io.varve.serving.request.BrokerSettings;
+import io.varve.serving.request.ClientQuotas;
 import io.varve.serving.request.Deadlines;
 import io.varve.serving.request.FreshViews;
 import io.varve.serving.request.PartitionFinder;
@@ -58,7 +59,15 @@ final class TestBroker implements AutoCloseable {
         BrokerConfigs configs = new BrokerConfigs(List.of(new BrokerConfigs.Entry(
                 "num.partitions", Optional.empty(), Optional.of("1"), "Partitions of topics that don't say.")));
         this.services = new BrokerServices(
-                settings(id), configs, SystemClock.INSTANCE, metadata, logs, finder, new TopicCache(), deadlines);
+                settings(id),
+                configs,
+                SystemClock.INSTANCE,
+                metadata,
+                logs,
+                finder,
+                new TopicCache(),
+                deadlines,
+                new ClientQuotas(metadata, SystemClock.INSTANCE));
         RequestDispatcher dispatcher =
                 new RequestDispatcher(services, new KafkaRecordValidation(), OnlyProducerIds.over(metadata));
         this.server =
@@ -100,6 +109,7 @@ final class TestBroker implements AutoCloseable {
                 true,
                 8 << 20,
                 64 << 20,
+                1_000,
                 1_000,
                 2_000,
                 30_000);

@@ -2,33 +2,14 @@ package io.varve.serving.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
-import io.netty.channel.EventLoopGroup;
-import io.netty.channel.MultiThreadIoEventLoopGroup;
-import io.netty.channel.nio.NioIoHandler;
-import io.netty.channel.socket.nio.NioSocketChannel;
-import io.netty.util.concurrent.DefaultThreadFactory;
-import io.varve.bookie.client.InMemoryBookies;
-import io.varve.metadata.api.MetadataClient;
-import io.varve.metadata.testing.InMemoryMetadata;
-import io.varve.protocol.runtime.SystemClock;
-import io.varve.serving.kafka.KafkaCoordinators;
-import io.varve.serving.kafka.txn.TxnCoordinator;
-import io.varve.sim.RecordingFaultHandler;
-import io.varve.sim.ThreadTimers;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeMap;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.ConsumerGroupDescription;
-import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
@@ -52,64 +33,41 @@ final class CoordinatorsIT {
 
     private static final int RECORDS = 400;
 
-    private final RecordingFaultHandler faults = new RecordingFaultHandler();
-    private final InMemoryMetadata cluster = new InMemoryMetadata(SystemClock.INSTANCE, 3).withBookies(3);
-    private final List<AutoCloseable> toClose = new ArrayList<>();
-    private final Map<Integer, ServingNode> nodes = new TreeMap<>();
-    private ThreadTimers timers;
-    private InMemoryBookies bookies;
-    private EventLoopGroup loops;
-    private long incarnations;
+    private TwoBrokers brokers;
 
     @BeforeEach
     void start() {
-        timers = new ThreadTimers("memory-bookies");
-        bookies = new InMemoryBookies(timers);
-        loops = new MultiThreadIoEventLoopGroup(
-                1, new DefaultThreadFactory("broker-client", true), NioIoHandler.newFactory());
-        for (int id = 1; id <= 3; id++) {
-            bookies.add(id);
-        }
-        nodes.put(1, node(1, 0));
-        nodes.put(2, node(2, 0));
+        brokers = new TwoBrokers();
     }
 
     @AfterEach
-    void stop() throws Exception {
-        nodes.values().forEach(ServingNode::close);
-        for (AutoCloseable one : toClose) {
-            one.close();
-        }
-        loops.shutdownGracefully(0, 1, TimeUnit.SECONDS);
-        timers.close();
-        faults.assertNone();
+    void stop() {
+        brokers.close();
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"classic", "consumer"})
     void aGroupReadsEverythingOnceAndGoesOnWhenBrokersRestart(String protocol) throws Exception {
-        create("t", 4);
-        produce("t", RECORDS);
+        brokers.create("t", 4);
+        brokers.produce("t", RECORDS);
         Map<String, Object> config = consumerConfig("g", Map.of("group.protocol", protocol));
         List<String> read = new ArrayList<>();
         try (KafkaConsumer<String, String> consumer = consumer(config)) {
             consumer.subscribe(Set.of("t"));
-            readInto(read, consumer, RECORDS / 2);
-            consumer.commitSync();
-            restartEachNode();
-            readInto(read, consumer, RECORDS);
-            consumer.commitSync();
+            consumer.commitSync(readInto(read, consumer, RECORDS / 2));
+            brokers.restartEachNode();
+            consumer.commitSync(readInto(read, consumer, RECORDS));
         }
         assertThat(read).hasSize(RECORDS).doesNotHaveDuplicates();
 
-        produce("t", 10);
+        brokers.produce("t", 10);
         List<String> rest = new ArrayList<>();
         try (KafkaConsumer<String, String> consumer = consumer(config)) {
             consumer.subscribe(Set.of("t"));
             readInto(rest, consumer, 10);
         }
         assertThat(rest).hasSize(10);
-        try (Admin admin = admin()) {
+        try (Admin admin = brokers.admin()) {
             ConsumerGroupDescription described = admin.describeConsumerGroups(List.of("g"))
                     .describedGroups()
                     .get("g")
@@ -123,8 +81,8 @@ final class CoordinatorsIT {
 
     @Test
     void twoMembersShareThePartitions() throws Exception {
-        create("t", 4);
-        produce("t", RECORDS);
+        brokers.create("t", 4);
+        brokers.produce("t", RECORDS);
         Map<String, Object> config = consumerConfig("g", Map.of("group.protocol", "consumer"));
         try (KafkaConsumer<String, String> one = consumer(config);
                 KafkaConsumer<String, String> two = consumer(config)) {
@@ -146,9 +104,9 @@ final class CoordinatorsIT {
     /** Read, transform, produce with the offsets in the transaction, while brokers restart: exactly once. */
     @Test
     void whatIsReadIsWrittenExactlyOnceWhileBrokersRestart() throws Exception {
-        create("in", 2);
-        create("out", 2);
-        produce("in", RECORDS);
+        brokers.create("in", 2);
+        brokers.create("out", 2);
+        brokers.produce("in", RECORDS);
         int done = 0;
         boolean restarted = false;
         while (done < RECORDS) {
@@ -161,7 +119,7 @@ final class CoordinatorsIT {
                     done += transform(consumer, producer, done % 3 == 2);
                     if (done > RECORDS / 2 && !restarted) {
                         restarted = true;
-                        restartEachNode();
+                        brokers.restartEachNode();
                     }
                 }
             } catch (KafkaException e) {
@@ -204,7 +162,7 @@ final class CoordinatorsIT {
     }
 
     private int committedOf(String group, String topic) throws Exception {
-        try (Admin admin = admin()) {
+        try (Admin admin = brokers.admin()) {
             return admin.listConsumerGroupOffsets(group).partitionsToOffsetAndMetadata().get().entrySet().stream()
                     .filter(entry -> entry.getKey().topic().equals(topic) && entry.getValue() != null)
                     .mapToInt(entry -> (int) entry.getValue().offset())
@@ -212,99 +170,16 @@ final class CoordinatorsIT {
         }
     }
 
-    /** Restarts both brokers, one after the other. */
-    private void restartEachNode() {
-        for (int id = 1; id <= 2; id++) {
-            ServingNode old = nodes.remove(id);
-            int port = old.port("PLAINTEXT");
-            old.close();
-            assertThat(cluster.view().ownedBy(id)).isEmpty();
-            nodes.put(id, node(id, port));
-        }
-    }
-
-    private ServingNode node(int id, int port) {
-        MetadataClient metadata = client();
-        ServingConfig config = new ServingConfig(ServingConfig.schema()
-                .check(
-                        "test",
-                        Map.of(
-                                "node.id", Integer.toString(id),
-                                "listeners", "PLAINTEXT://127.0.0.1:" + port,
-                                "metadata.servers", "1@localhost:1",
-                                "offsets.topic.num.partitions", "3",
-                                "transaction.state.log.num.partitions", "3",
-                                "group.initial.rebalance.delay.ms", "0",
-                                "broker.drain.timeout.ms", "10000"),
-                        Map.of(),
-                        Map.of()));
-        return ServingNode.start(
-                config,
-                new ServingParts(
-                        ++incarnations,
-                        metadata,
-                        bookies.client("broker-" + id),
-                        NoBucket.INSTANCE,
-                        NoBucket.INSTANCE,
-                        logs -> new KafkaCoordinators(
-                                config.coordinators(),
-                                metadata,
-                                logs,
-                                TxnCoordinator.brokerClient(metadata, loops, NioSocketChannel.class),
-                                SystemClock.INSTANCE,
-                                faults),
-                        SystemClock.INSTANCE,
-                        new SimpleMeterRegistry(),
-                        faults));
-    }
-
-    private MetadataClient client() {
-        ExecutorService thread = Executors.newSingleThreadExecutor();
-        MetadataClient client = cluster.newClient(thread);
-        toClose.add(client);
-        toClose.add(thread::shutdownNow);
-        return client;
-    }
-
-    private String bootstrap() {
-        return String.join(
-                ",",
-                nodes.values().stream()
-                        .map(node -> "127.0.0.1:" + node.port("PLAINTEXT"))
-                        .toList());
-    }
-
-    private Admin admin() {
-        return Admin.create(Map.of("bootstrap.servers", bootstrap()));
-    }
-
-    private void create(String topic, int partitions) throws Exception {
-        try (Admin admin = admin()) {
-            admin.createTopics(List.of(new NewTopic(topic, partitions, (short) 3)))
-                    .all()
-                    .get();
-        }
-    }
-
-    private void produce(String topic, int count) {
-        try (KafkaProducer<String, String> producer = new KafkaProducer<>(
-                Map.of("bootstrap.servers", bootstrap()), new StringSerializer(), new StringSerializer())) {
-            for (int i = 0; i < count; i++) {
-                producer.send(new ProducerRecord<>(topic, "k" + i, "v" + i + "-" + System.nanoTime()));
-            }
-        }
-    }
-
     private KafkaProducer<String, String> transactionalProducer() {
         return new KafkaProducer<>(
-                Map.of("bootstrap.servers", bootstrap(), "transactional.id", "tx"),
+                Map.of("bootstrap.servers", brokers.bootstrap(), "transactional.id", "tx"),
                 new StringSerializer(),
                 new StringSerializer());
     }
 
     private Map<String, Object> consumerConfig(String group, Map<String, Object> more) {
         Map<String, Object> config = new HashMap<>(more);
-        config.put("bootstrap.servers", bootstrap());
+        config.put("bootstrap.servers", brokers.bootstrap());
         config.put("group.id", group);
         config.put("auto.offset.reset", "earliest");
         config.put("enable.auto.commit", "false");
@@ -316,9 +191,22 @@ final class CoordinatorsIT {
         return new KafkaConsumer<>(config, new StringDeserializer(), new StringDeserializer());
     }
 
-    private static void readInto(List<String> read, KafkaConsumer<String, String> consumer, int until) {
+    /**
+     * Reads on until so many were read.
+     *
+     * @return where it got to. Without being told, the client leaves out partitions whose position it is just validating after a change of owner
+     */
+    private static Map<TopicPartition, OffsetAndMetadata> readInto(
+            List<String> read, KafkaConsumer<String, String> consumer, int until) {
+        Map<TopicPartition, OffsetAndMetadata> positions = new HashMap<>();
         for (int polls = 0; read.size() < until && polls < 120; polls++) {
-            consumer.poll(Duration.ofMillis(500)).forEach(record -> read.add(record.value()));
+            for (ConsumerRecord<String, String> record : consumer.poll(Duration.ofMillis(500))) {
+                read.add(record.value());
+                positions.put(
+                        new TopicPartition(record.topic(), record.partition()),
+                        new OffsetAndMetadata(record.offset() + 1));
+            }
         }
+        return positions;
     }
 }

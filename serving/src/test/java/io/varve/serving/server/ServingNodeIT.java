@@ -14,7 +14,7 @@ import io.varve.protocol.rpc.RpcLoops;
 import io.varve.protocol.runtime.SystemClock;
 import io.varve.serving.kafka.KafkaCoordinators;
 import io.varve.serving.kafka.runtime.CoordinatorOptions;
-import io.varve.serving.kafka.txn.TxnCoordinator;
+import io.varve.serving.kafka.runtime.NettyBrokerClient;
 import io.varve.sim.RecordingFaultHandler;
 import io.varve.sim.ThreadTimers;
 import java.time.Duration;
@@ -247,10 +247,10 @@ final class ServingNodeIT {
                 NoBucket.INSTANCE,
                 NoBucket.INSTANCE,
                 logs -> new KafkaCoordinators(
-                        new CoordinatorOptions(id, Map.of("group.initial.rebalance.delay.ms", "0"), 4, 4, 1 << 20),
+                        new CoordinatorOptions(id, Map.of("group.initial.rebalance.delay.ms", "0"), 4, 4, 4, 1 << 20),
                         metadata,
                         logs,
-                        TxnCoordinator.brokerClient(
+                        NettyBrokerClient.of(
                                 metadata, loops.group(), loops.channelType().asSubclass(SocketChannel.class)),
                         SystemClock.INSTANCE,
                         faults),

@@ -1,25 +1,45 @@
 package io.varve.serving.core.admission;
 
-import java.nio.charset.StandardCharsets;
+import io.varve.serving.core.config.EscapedName;
 import java.util.Optional;
 
 /**
- * Whom a quota is for: a user, a client id, or both together. Either is absent, the default for all that have none of their own, or a name.
+ * Whom a quota is for: a user, a client id, or both together; or the address that connections come from. Each is absent, the default for all
+ * that have none of their own, or a name.
  *
  * @param user who
  * @param clientId by which client
+ * @param ip from where; never together with the others
  */
-public record QuotaEntity(Optional<String> user, Optional<String> clientId) implements Comparable<QuotaEntity> {
+public record QuotaEntity(Optional<String> user, Optional<String> clientId, Optional<String> ip)
+        implements Comparable<QuotaEntity> {
 
-    /** The name that stands for all that have none of their own. No user and no client id is empty here. */
+    /** The name that stands for all that have none of their own. No user, no client id and no address is empty here. */
     public static final String DEFAULT = "";
 
     private static final char ABSENT = '-';
     private static final char PRESENT = '+';
+    private static final String IP = "ip:";
+
+    public QuotaEntity {
+        if (ip.isPresent() == (user.isPresent() || clientId.isPresent())) {
+            throw new IllegalArgumentException("A quota is for a user, a client id, or both, or else for an address");
+        }
+    }
+
+    /** A user, a client id, or both. */
+    public QuotaEntity(Optional<String> user, Optional<String> clientId) {
+        this(user, clientId, Optional.empty());
+    }
+
+    /** An address. */
+    public static QuotaEntity ofAddress(String address) {
+        return new QuotaEntity(Optional.empty(), Optional.empty(), Optional.of(address));
+    }
 
     /** As a part of a configuration key: letters, digits, and what can't be mistaken for a separator. */
     public String encoded() {
-        return encoded(user) + ':' + encoded(clientId);
+        return ip.isPresent() ? IP + encoded(ip) : encoded(user) + ':' + encoded(clientId);
     }
 
     /**
@@ -28,6 +48,9 @@ public record QuotaEntity(Optional<String> user, Optional<String> clientId) impl
      * @throws IllegalArgumentException if {@code text} is nothing of the kind
      */
     public static QuotaEntity decode(String text) {
+        if (text.startsWith(IP)) {
+            return new QuotaEntity(Optional.empty(), Optional.empty(), decodePart(text.substring(IP.length())));
+        }
         int colon = text.indexOf(':');
         if (colon < 1) {
             throw new IllegalArgumentException("Not a quota's entity: " + text);
@@ -36,18 +59,7 @@ public record QuotaEntity(Optional<String> user, Optional<String> clientId) impl
     }
 
     private static String encoded(Optional<String> part) {
-        if (part.isEmpty()) {
-            return String.valueOf(ABSENT);
-        }
-        StringBuilder text = new StringBuilder().append(PRESENT);
-        for (byte b : part.get().getBytes(StandardCharsets.UTF_8)) {
-            if (b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' || b == '-' || b == '_') {
-                text.append((char) b);
-            } else {
-                text.append('%').append(Character.forDigit(b >> 4 & 0xf, 16)).append(Character.forDigit(b & 0xf, 16));
-            }
-        }
-        return text.toString();
+        return part.map(name -> PRESENT + EscapedName.encode(name)).orElse(String.valueOf(ABSENT));
     }
 
     private static Optional<String> decodePart(String text) {
@@ -57,17 +69,7 @@ public record QuotaEntity(Optional<String> user, Optional<String> clientId) impl
         if (text.isEmpty() || text.charAt(0) != PRESENT) {
             throw new IllegalArgumentException("Not a part of a quota's entity: " + text);
         }
-        byte[] bytes = new byte[text.length()];
-        int length = 0;
-        for (int i = 1; i < text.length(); i++) {
-            if (text.charAt(i) == '%') {
-                bytes[length++] = (byte) Integer.parseInt(text, i + 1, i + 3, 16);
-                i += 2;
-            } else {
-                bytes[length++] = (byte) text.charAt(i);
-            }
-        }
-        return Optional.of(new String(bytes, 0, length, StandardCharsets.UTF_8));
+        return Optional.of(EscapedName.decode(text.substring(1)));
     }
 
     @Override

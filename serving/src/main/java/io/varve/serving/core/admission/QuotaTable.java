@@ -88,12 +88,25 @@ public final class QuotaTable {
         candidates.add(new Candidate(clientOnly, clientOnly));
         candidates.add(new Candidate(new QuotaEntity(Optional.empty(), byDefault), clientOnly));
         for (Candidate candidate : candidates) {
-            Map<QuotaKey, Double> found = quotas.get(candidate.named);
-            if (found != null && found.containsKey(key)) {
-                return Optional.of(new Limit(candidate.counted, found.get(key)));
+            Optional<Limit> found = limit(candidate.named, key, candidate.counted);
+            if (found.isPresent()) {
+                return found;
             }
         }
         return Optional.empty();
+    }
+
+    /** The limit for an address: its own before the default. Connections of each address are counted for themselves. */
+    public Optional<Limit> findForAddress(QuotaKey key, String address) {
+        QuotaEntity own = QuotaEntity.ofAddress(address);
+        return limit(own, key, own).or(() -> limit(QuotaEntity.ofAddress(QuotaEntity.DEFAULT), key, own));
+    }
+
+    private Optional<Limit> limit(QuotaEntity named, QuotaKey key, QuotaEntity counted) {
+        Map<QuotaKey, Double> found = quotas.get(named);
+        return found == null || !found.containsKey(key)
+                ? Optional.empty()
+                : Optional.of(new Limit(counted, found.get(key)));
     }
 
     private record Candidate(QuotaEntity named, QuotaEntity counted) {}

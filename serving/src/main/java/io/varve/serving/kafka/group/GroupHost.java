@@ -19,15 +19,15 @@ import java.util.TreeMap;
 import java.util.concurrent.ScheduledExecutorService;
 import org.apache.kafka.common.metrics.Metrics;
 import org.apache.kafka.common.utils.Time;
-import org.apache.kafka.coordinator.group.GroupConfigManager;
 import org.apache.kafka.coordinator.group.GroupCoordinator;
 import org.apache.kafka.coordinator.group.GroupCoordinatorConfig;
 import org.apache.kafka.coordinator.group.GroupCoordinatorRecordSerde;
 import org.apache.kafka.coordinator.group.GroupCoordinatorService;
 import org.apache.kafka.coordinator.group.metrics.GroupCoordinatorMetrics;
 import org.apache.kafka.coordinator.group.metrics.GroupCoordinatorRuntimeMetrics;
-import org.apache.kafka.coordinator.group.modern.share.ShareGroupConfig;
 import org.apache.kafka.server.share.persister.NoOpStatePersister;
+import org.apache.kafka.server.share.persister.Persister;
+import org.apache.kafka.server.util.PartitionMetadataClient;
 import org.apache.kafka.server.util.timer.SystemTimer;
 import org.apache.kafka.server.util.timer.SystemTimerReaper;
 import org.apache.kafka.server.util.timer.Timer;
@@ -52,7 +52,9 @@ public final class GroupHost implements MetadataFeed.Sink, Elections, AutoClosea
             "group.consumer.assignor.offload.enable", "false",
             "group.consumer.assignment.interval.ms", "0",
             "group.streams.assignor.offload.enable", "false",
-            "group.streams.assignment.interval.ms", "0");
+            "group.streams.assignment.interval.ms", "0",
+            "group.share.assignor.offload.enable", "false",
+            "group.share.assignment.interval.ms", "0");
 
     private final CoordinatorOptions options;
     private final PartitionLogs logs;
@@ -61,22 +63,39 @@ public final class GroupHost implements MetadataFeed.Sink, Elections, AutoClosea
     private final Clock clock;
     private final KafkaImage image = new KafkaImage();
     private final Metrics metrics = new Metrics();
+    private final GroupConfigFeed configs;
+    private final PartitionMetadataClient ends;
+
+    private volatile Persister persister = new NoOpStatePersister();
 
     private volatile GroupCoordinatorService service;
     private volatile boolean closed;
 
-    /** @param loadThreads where partitions are loaded; not closed here */
+    /**
+     * @param configs how groups are configured; kept up to date here
+     * @param ends where partitions end, for the lag of share groups
+     * @param loadThreads where partitions are loaded; not closed here
+     */
     public GroupHost(
             CoordinatorOptions options,
+            GroupConfigFeed configs,
             PartitionLogs logs,
+            PartitionMetadataClient ends,
             LogWriter.Verifier verifier,
             ScheduledExecutorService loadThreads,
             Clock clock) {
         this.options = options;
+        this.configs = configs;
+        this.ends = ends;
         this.logs = logs;
         this.verifier = verifier;
         this.loadThreads = loadThreads;
         this.clock = clock;
+    }
+
+    /** What keeps the state of share groups. Once, before the first view. */
+    public void keepsShareStateWith(Persister keeper) {
+        this.persister = keeper;
     }
 
     /** Kafka's coordinator, once there are groups to coordinate. */
@@ -98,6 +117,7 @@ public final class GroupHost implements MetadataFeed.Sink, Elections, AutoClosea
 
     private void feed(MetadataView view) {
         GroupCoordinatorService running = service;
+        configs.follow(view);
         image.advance(view).ifPresent(change -> running.onMetadataUpdate(change.delta(), change.image()));
     }
 
@@ -113,14 +133,14 @@ public final class GroupHost implements MetadataFeed.Sink, Elections, AutoClosea
     }
 
     /** What was configured, over our own defaults. */
-    private Map<String, String> settings() {
+    public static Map<String, String> settings(CoordinatorOptions options) {
         Map<String, String> settings = new TreeMap<>(PROMPT_ASSIGNMENT);
         settings.putAll(options.kafka());
         return settings;
     }
 
     private GroupCoordinatorService build(LogWriter writer) {
-        Map<String, String> settings = settings();
+        Map<String, String> settings = settings(options);
         GroupCoordinatorConfig config = GroupCoordinatorConfig.fromProps(settings);
         Timer timer = new SystemTimerReaper("varve-group-reaper", new SystemTimer("varve-group-timer"));
         return new GroupCoordinatorService.Builder(options.brokerId(), config)
@@ -131,10 +151,10 @@ public final class GroupHost implements MetadataFeed.Sink, Elections, AutoClosea
                 .withCoordinatorRuntimeMetrics(new GroupCoordinatorRuntimeMetrics(metrics))
                 .withGroupCoordinatorMetrics(
                         new GroupCoordinatorMetrics(new com.yammer.metrics.core.MetricsRegistry(), metrics))
-                .withGroupConfigManager(new GroupConfigManager(config, ShareGroupConfig.fromProps(settings)))
-                .withPersister(new NoOpStatePersister())
+                .withGroupConfigManager(configs.manager())
+                .withPersister(persister)
                 .withAuthorizerPlugin(Optional.empty())
-                .withPartitionMetadataClient(new NoLatestOffsets())
+                .withPartitionMetadataClient(ends)
                 .build();
     }
 

@@ -3,6 +3,7 @@ package io.varve.serving.kafka.group;
 import io.varve.metadata.api.MetadataClient;
 import io.varve.serving.coordinator.GroupCoordinators;
 import io.varve.serving.kafka.runtime.Answers;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -24,7 +25,9 @@ import org.apache.kafka.common.message.DescribeGroupsRequestData;
 import org.apache.kafka.common.message.DescribeGroupsResponseData;
 import org.apache.kafka.common.message.DescribeGroupsResponseData.DescribedGroup;
 import org.apache.kafka.common.message.DescribeShareGroupOffsetsRequestData;
+import org.apache.kafka.common.message.DescribeShareGroupOffsetsRequestData.DescribeShareGroupOffsetsRequestGroup;
 import org.apache.kafka.common.message.DescribeShareGroupOffsetsResponseData;
+import org.apache.kafka.common.message.DescribeShareGroupOffsetsResponseData.DescribeShareGroupOffsetsResponseGroup;
 import org.apache.kafka.common.message.HeartbeatRequestData;
 import org.apache.kafka.common.message.HeartbeatResponseData;
 import org.apache.kafka.common.message.JoinGroupRequestData;
@@ -59,7 +62,6 @@ import org.apache.kafka.common.requests.AlterShareGroupOffsetsRequest;
 import org.apache.kafka.common.requests.ConsumerGroupDescribeRequest;
 import org.apache.kafka.common.requests.ConsumerGroupHeartbeatRequest;
 import org.apache.kafka.common.requests.DeleteShareGroupOffsetsRequest;
-import org.apache.kafka.common.requests.DescribeShareGroupOffsetsRequest;
 import org.apache.kafka.common.requests.JoinGroupRequest;
 import org.apache.kafka.common.requests.JoinGroupResponse;
 import org.apache.kafka.common.requests.LeaveGroupResponse;
@@ -74,7 +76,7 @@ import org.apache.kafka.common.requests.TxnOffsetCommitRequest;
 import org.apache.kafka.common.utils.internals.BufferSupplier;
 import org.apache.kafka.coordinator.group.GroupCoordinator;
 
-/** {@link GroupCoordinators} by Kafka's own coordinator. Share groups are refused for now, as by a cluster that hasn't enabled them. */
+/** {@link GroupCoordinators} by Kafka's own coordinator. */
 public final class KafkaGroups implements GroupCoordinators {
 
     private static final short LEAVE_BATCH_SINCE_VERSION = 3;
@@ -289,41 +291,59 @@ public final class KafkaGroups implements GroupCoordinators {
     @Override
     public CompletableFuture<ShareGroupHeartbeatResponseData> shareGroupHeartbeat(
             RequestContext context, ShareGroupHeartbeatRequestData request) {
-        return unsupported(
-                new ShareGroupHeartbeatRequest(request, context.apiVersion()), ShareGroupHeartbeatResponseData.class);
+        return ask(
+                groups -> groups.shareGroupHeartbeat(context, request),
+                error -> refusal(
+                        new ShareGroupHeartbeatRequest(request, context.apiVersion()),
+                        error,
+                        ShareGroupHeartbeatResponseData.class));
     }
 
     @Override
     public CompletableFuture<ShareGroupDescribeResponseData> shareGroupDescribe(
             RequestContext context, ShareGroupDescribeRequestData request) {
-        return unsupported(
-                new ShareGroupDescribeRequest(request, context.apiVersion()), ShareGroupDescribeResponseData.class);
+        return ask(
+                groups -> groups.shareGroupDescribe(context, request.groupIds())
+                        .thenApply(described -> new ShareGroupDescribeResponseData().setGroups(described)),
+                error -> refusal(
+                        new ShareGroupDescribeRequest(request, context.apiVersion()),
+                        error,
+                        ShareGroupDescribeResponseData.class));
     }
 
     @Override
     public CompletableFuture<DescribeShareGroupOffsetsResponseData> describeShareGroupOffsets(
             RequestContext context, DescribeShareGroupOffsetsRequestData request) {
-        return unsupported(
-                new DescribeShareGroupOffsetsRequest(request, context.apiVersion()),
-                DescribeShareGroupOffsetsResponseData.class);
+        List<CompletableFuture<DescribeShareGroupOffsetsResponseGroup>> described = new ArrayList<>();
+        for (DescribeShareGroupOffsetsRequestGroup group : request.groups()) {
+            described.add(ask(
+                    groups -> group.topics() == null
+                            ? groups.describeShareGroupAllOffsets(context, group)
+                            : groups.describeShareGroupOffsets(context, group),
+                    error -> new DescribeShareGroupOffsetsResponseGroup()
+                            .setGroupId(group.groupId())
+                            .setErrorCode(error.code())
+                            .setErrorMessage(error.message())));
+        }
+        return Answers.all(described).thenApply(all -> new DescribeShareGroupOffsetsResponseData().setGroups(all));
     }
 
     @Override
     public CompletableFuture<AlterShareGroupOffsetsResponseData> alterShareGroupOffsets(
             RequestContext context, AlterShareGroupOffsetsRequestData request) {
-        return CompletableFuture.completedFuture(
-                AlterShareGroupOffsetsRequest.getErrorResponseData(Errors.UNSUPPORTED_VERSION));
+        return ask(
+                groups -> groups.alterShareGroupOffsets(context, request.groupId(), request),
+                AlterShareGroupOffsetsRequest::getErrorResponseData);
     }
 
     @Override
     public CompletableFuture<DeleteShareGroupOffsetsResponseData> deleteShareGroupOffsets(
             RequestContext context, DeleteShareGroupOffsetsRequestData request) {
-        return unsupported(
-                new DeleteShareGroupOffsetsRequest(request, context.apiVersion()),
-                DeleteShareGroupOffsetsResponseData.class);
-    }
-
-    private static <R extends ApiMessage> CompletableFuture<R> unsupported(AbstractRequest request, Class<R> type) {
-        return CompletableFuture.completedFuture(refusal(request, Errors.UNSUPPORTED_VERSION, type));
+        return ask(
+                groups -> groups.deleteShareGroupOffsets(context, request),
+                error -> refusal(
+                        new DeleteShareGroupOffsetsRequest(request, context.apiVersion()),
+                        error,
+                        DeleteShareGroupOffsetsResponseData.class));
     }
 }

@@ -17,6 +17,7 @@ import org.apache.kafka.image.MetadataImage;
 import org.apache.kafka.image.MetadataProvenance;
 import org.apache.kafka.server.common.GroupVersion;
 import org.apache.kafka.server.common.MetadataVersion;
+import org.apache.kafka.server.common.ShareVersion;
 import org.apache.kafka.server.common.StreamsVersion;
 import org.apache.kafka.server.common.TransactionVersion;
 
@@ -76,6 +77,7 @@ public final class KafkaImage {
         delta.replay(feature(GroupVersion.FEATURE_NAME, GroupVersion.LATEST_PRODUCTION.featureLevel()));
         delta.replay(feature(TransactionVersion.FEATURE_NAME, TransactionVersion.LATEST_PRODUCTION.featureLevel()));
         delta.replay(feature(StreamsVersion.FEATURE_NAME, StreamsVersion.LATEST_PRODUCTION.featureLevel()));
+        delta.replay(feature(ShareVersion.FEATURE_NAME, ShareVersion.SV_1.featureLevel()));
         return true;
     }
 

@@ -17,6 +17,7 @@ import org.apache.kafka.common.message.FindCoordinatorResponseData;
 import org.apache.kafka.common.message.FindCoordinatorResponseData.Coordinator;
 import org.apache.kafka.common.protocol.Errors;
 import org.apache.kafka.common.requests.RequestContext;
+import org.apache.kafka.server.share.SharePartitionKey;
 
 /**
  * Which broker coordinates what. A key belongs to a partition of the internal topic by its hash, and the owner of that partition is its
@@ -27,6 +28,7 @@ public final class CoordinatorFinder {
     private static final int BATCH_SINCE_VERSION = 4;
     private static final byte GROUP = 0;
     private static final byte TRANSACTION = 1;
+    private static final byte SHARE = 2;
     private static final int NO_NODE = -1;
 
     private final MetadataClient metadata;
@@ -76,11 +78,27 @@ public final class CoordinatorFinder {
             MetadataView view = metadata.view();
             List<Coordinator> coordinators = new ArrayList<>(keys.size());
             for (String key : keys) {
-                coordinators.add(ownerOf(key, created, view, listener)
-                        .orElseGet(() -> failed(key, Errors.COORDINATOR_NOT_AVAILABLE)));
+                coordinators.add(
+                        makesSense(key, topic)
+                                ? ownerOf(key, created, view, listener)
+                                        .orElseGet(() -> failed(key, Errors.COORDINATOR_NOT_AVAILABLE))
+                                : failed(key, Errors.INVALID_REQUEST));
             }
             return coordinators;
         });
+    }
+
+    /** The key of a share partition names its group, its topic's id and its index. */
+    private static boolean makesSense(String key, String topic) {
+        if (!topic.equals(InternalTopics.SHARE_GROUP_STATE)) {
+            return true;
+        }
+        try {
+            SharePartitionKey.validate(key);
+            return true;
+        } catch (IllegalArgumentException e) {
+            return false;
+        }
     }
 
     private static Optional<Coordinator> ownerOf(String key, Topic topic, MetadataView view, String listener) {
@@ -110,7 +128,7 @@ public final class CoordinatorFinder {
         return switch (keyType) {
             case GROUP -> Optional.of(InternalTopics.CONSUMER_OFFSETS);
             case TRANSACTION -> Optional.of(InternalTopics.TRANSACTION_STATE);
-            // Share partitions (2) have no coordinator here.
+            case SHARE -> Optional.of(InternalTopics.SHARE_GROUP_STATE);
             default -> Optional.empty();
         };
     }

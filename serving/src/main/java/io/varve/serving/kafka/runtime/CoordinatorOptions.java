@@ -10,14 +10,20 @@ import java.util.Map;
  *     transaction.*}. What isn't given has Kafka's default
  * @param offsetsPartitions how many partitions {@code __consumer_offsets} gets when this broker is the one that creates it
  * @param transactionPartitions the same for {@code __transaction_state}
+ * @param sharePartitions the same for {@code __share_group_state}
  * @param batchBytesMax the largest batch a coordinator writes
  */
 public record CoordinatorOptions(
-        int brokerId, Map<String, String> kafka, int offsetsPartitions, int transactionPartitions, int batchBytesMax) {
+        int brokerId,
+        Map<String, String> kafka,
+        int offsetsPartitions,
+        int transactionPartitions,
+        int sharePartitions,
+        int batchBytesMax) {
 
     /** Kafka's defaults. */
     public static CoordinatorOptions defaults(int brokerId) {
-        return new CoordinatorOptions(brokerId, Map.of(), 50, 50, 1 << 20);
+        return new CoordinatorOptions(brokerId, Map.of(), 50, 50, 50, 1 << 20);
     }
 
     public CoordinatorOptions {

@@ -18,7 +18,11 @@ final class InternalTopicCreator {
 
     private static final Logger LOG = LoggerFactory.getLogger(InternalTopicCreator.class);
     private static final int CLUSTER_DEFAULT = -1;
-    private static final Map<String, String> CONFIGS = Map.of("cleanup.policy", "compact");
+    private static final Map<String, String> COMPACTED = Map.of("cleanup.policy", "compact");
+
+    /** Its coordinator moves the log's start itself. */
+    private static final Map<String, String> KEPT =
+            Map.of("cleanup.policy", "delete", "retention.ms", "-1", "retention.bytes", "-1");
 
     private final MetadataClient metadata;
     private final CoordinatorOptions options;
@@ -40,7 +44,7 @@ final class InternalTopicCreator {
         if (running != null) {
             return running;
         }
-        metadata.createTopic(name, partitionsOf(name), CLUSTER_DEFAULT, CONFIGS)
+        metadata.createTopic(name, partitionsOf(name), CLUSTER_DEFAULT, configsOf(name))
                 .handle((topic, refused) ->
                         refused == null ? CompletableFuture.completedFuture(topic) : afterRefusal(name, refused))
                 .thenCompose(outcome -> outcome)
@@ -70,8 +74,14 @@ final class InternalTopicCreator {
     }
 
     private int partitionsOf(String name) {
-        return name.equals(InternalTopics.CONSUMER_OFFSETS)
-                ? options.offsetsPartitions()
-                : options.transactionPartitions();
+        return switch (name) {
+            case InternalTopics.CONSUMER_OFFSETS -> options.offsetsPartitions();
+            case InternalTopics.SHARE_GROUP_STATE -> options.sharePartitions();
+            default -> options.transactionPartitions();
+        };
+    }
+
+    private static Map<String, String> configsOf(String name) {
+        return name.equals(InternalTopics.SHARE_GROUP_STATE) ? KEPT : COMPACTED;
     }
 }

@@ -31,17 +31,41 @@ public final class LogLoader implements CoordinatorLoader<CoordinatorRecord> {
     private final Deserializer<CoordinatorRecord> deserializer;
     private final ScheduledExecutorService threads;
     private final Clock clock;
+    private final boolean compacts;
 
-    /** @param threads where records are replayed; not closed here */
+    /**
+     * For a coordinator of whose records the newest of each key say all.
+     *
+     * @param threads where records are replayed; not closed here
+     */
     public LogLoader(
             LogWriter writer,
             Deserializer<CoordinatorRecord> deserializer,
             ScheduledExecutorService threads,
             Clock clock) {
+        this(writer, deserializer, threads, clock, true);
+    }
+
+    private LogLoader(
+            LogWriter writer,
+            Deserializer<CoordinatorRecord> deserializer,
+            ScheduledExecutorService threads,
+            Clock clock,
+            boolean compacts) {
         this.writer = writer;
         this.deserializer = deserializer;
         this.threads = threads;
         this.clock = clock;
+        this.compacts = compacts;
+    }
+
+    /** For a coordinator that cuts its log itself. */
+    public static LogLoader uncompacted(
+            LogWriter writer,
+            Deserializer<CoordinatorRecord> deserializer,
+            ScheduledExecutorService threads,
+            Clock clock) {
+        return new LogLoader(writer, deserializer, threads, clock, false);
     }
 
     @Override
@@ -83,7 +107,7 @@ public final class LogLoader implements CoordinatorLoader<CoordinatorRecord> {
             this.startOffset = offsets.logStart();
             this.position = startOffset;
             this.endOffset = offsets.end();
-            boolean mayCompact = tenure.mayCompact() && offsets.highWatermark() == endOffset;
+            boolean mayCompact = compacts && tenure.mayCompact() && offsets.highWatermark() == endOffset;
             this.newest = mayCompact && Compaction.mayBeWorthIt(endOffset - startOffset) ? new NewestByKey() : null;
             this.replay = new Replay(tenure, playback, deserializer, offsets.highWatermark());
         }
@@ -132,11 +156,13 @@ public final class LogLoader implements CoordinatorLoader<CoordinatorRecord> {
 
         /** All is replayed. Compacts, if that is worth it and every record's fate is known. */
         private void replayed() {
-            boolean compacts = newest != null
+            boolean isWorthIt = newest != null
                     && !newest.undecided()
                     && Compaction.isWorthIt(endOffset - startOffset, newest.size());
-            if (!compacts) {
-                tenure.growsUpTo(endOffset + Compaction.growthAllowed(0));
+            if (!isWorthIt) {
+                if (compacts) {
+                    tenure.growsUpTo(endOffset + Compaction.growthAllowed(0));
+                }
                 finish(endOffset);
                 return;
             }

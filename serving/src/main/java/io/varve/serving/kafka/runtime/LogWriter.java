@@ -221,8 +221,7 @@ public final class LogWriter implements PartitionWriter {
         if (tenure != null && tenure.quiesces()) {
             return CompletableFuture.failedFuture(Errors.NOT_ENOUGH_REPLICAS.exception());
         }
-        Verification verification = apiVersion >= ADDS_ITSELF_SINCE_VERSION ? Verification.ADD : Verification.VERIFY;
-        return verifier.verify(partition, transactionalId, producerId, producerEpoch, verification)
+        return verifier.verify(partition, transactionalId, producerId, producerEpoch, verificationBy(apiVersion))
                 .thenApply(error -> {
                     if (error != Errors.NONE) {
                         throw error.exception();

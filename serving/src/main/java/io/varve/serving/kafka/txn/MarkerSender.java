@@ -8,8 +8,11 @@ import io.varve.serving.core.txn.Txn;
 import io.varve.serving.core.txn.TxnPartition;
 import io.varve.serving.core.txn.TxnStatus;
 import io.varve.serving.kafka.runtime.Answers;
+import io.varve.serving.kafka.runtime.BrokerClient;
 import io.varve.serving.log.PartitionLog.Marker;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -46,6 +49,8 @@ final class MarkerSender implements TxnHost.Markers {
     /** Attempts after which a transaction that doesn't end is worth a line in the log; then at each doubling. */
     private static final int LOUD_ATTEMPT = 16;
 
+    private static final int CARRIED_OUT_MAX = 10_000;
+
     private final MetadataClient metadata;
     private final int brokerId;
     private final MarkerWriter local;
@@ -53,6 +58,19 @@ final class MarkerSender implements TxnHost.Markers {
     private final ScheduledExecutorService threads;
     private final BiFunction<Integer, Txn, CompletableFuture<Boolean>> completion;
     private final Map<String, Task> tasks = new ConcurrentHashMap<>();
+
+    /**
+     * What was carried out lately, the last of each id. A sweep that looked before the end of a transaction hands it in after it; with version 1
+     * of transactions the log can't tell such a marker from that of the next one, and would write it.
+     */
+    private final Map<String, Task> carriedOut = Collections.synchronizedMap(new LinkedHashMap<>() {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<String, Task> eldest) {
+            return size() > CARRIED_OUT_MAX;
+        }
+    });
 
     /** @param completion of a transaction whose markers are all written, given its partition of the transaction log */
     MarkerSender(
@@ -72,9 +90,22 @@ final class MarkerSender implements TxnHost.Markers {
 
     @Override
     public void send(int partition, int coordinatorEpoch, Txn txn) {
+        carriedOut.remove(txn.id());
+        begin(new Task(partition, coordinatorEpoch, txn));
+    }
+
+    @Override
+    public void sendIfLeft(int partition, int coordinatorEpoch, Txn txn) {
         Task task = new Task(partition, coordinatorEpoch, txn);
-        Task before = tasks.get(txn.id());
-        Task present = tasks.compute(txn.id(), (id, old) -> old != null && old.isFor(task) ? old : task);
+        Task done = carriedOut.get(txn.id());
+        if (done == null || !done.isFor(task) || !done.txn.equals(txn)) {
+            begin(task);
+        }
+    }
+
+    private void begin(Task task) {
+        Task before = tasks.get(task.txn.id());
+        Task present = tasks.compute(task.txn.id(), (id, old) -> old != null && old.isFor(task) ? old : task);
         if (present == task) {
             if (before != null) {
                 before.done.complete(null);
@@ -278,7 +309,10 @@ final class MarkerSender implements TxnHost.Markers {
         }
 
         private void onCompleted(Boolean done, Throwable failed) {
-            if (failed == null || Answers.errorOf(failed) == Errors.NOT_COORDINATOR) {
+            if (failed == null) {
+                carriedOut.put(txn.id(), this);
+                forget(this);
+            } else if (Answers.errorOf(failed) == Errors.NOT_COORDINATOR) {
                 forget(this);
             } else {
                 again();

@@ -1,22 +1,18 @@
 package io.varve.serving.kafka.txn;
 
-import io.netty.channel.Channel;
-import io.netty.channel.EventLoopGroup;
 import io.varve.base.Clock;
 import io.varve.metadata.api.MetadataClient;
-import io.varve.metadata.model.BrokerInfo;
 import io.varve.serving.coordinator.TransactionCoordinators;
 import io.varve.serving.kafka.metadata.MetadataFeed;
+import io.varve.serving.kafka.runtime.BrokerClient;
 import io.varve.serving.kafka.runtime.CoordinatorFinder;
 import io.varve.serving.kafka.runtime.CoordinatorOptions;
 import io.varve.serving.log.PartitionLogs;
-import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.function.IntFunction;
 import java.util.function.Supplier;
 import org.apache.kafka.coordinator.group.GroupCoordinator;
 import org.slf4j.Logger;
@@ -26,17 +22,14 @@ import org.slf4j.LoggerFactory;
 public final class TxnCoordinator implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(TxnCoordinator.class);
-    private static final int BROKER_TIMEOUT_MS = 5_000;
-    private static final String PLAINTEXT = "PLAINTEXT";
 
     private final TxnHost host;
-    private final BrokerClient brokers;
     private final KafkaTransactions transactions;
     private final List<ScheduledFuture<?>> periodic;
 
     /**
      * @param groups which take markers for their own partitions; empty while there are none
-     * @param brokers to reach other brokers with; closed here
+     * @param brokers to reach other brokers with; not closed here
      * @param threads for retries and loads; not closed here
      */
     public TxnCoordinator(
@@ -51,7 +44,6 @@ public final class TxnCoordinator implements AutoCloseable {
         TxnOptions txnOptions = TxnOptions.of(options.kafka());
         ProducerIds producerIds = new ProducerIds(metadata);
         MarkerWriter markers = new MarkerWriter(metadata::view, logs, groups);
-        this.brokers = brokers;
         this.host = new TxnHost(options, logs, producerIds, threads, clock);
         host.carriedOutBy(new MarkerSender(metadata, options.brokerId(), markers, brokers, threads, host::complete));
         this.transactions = new KafkaTransactions(
@@ -80,22 +72,6 @@ public final class TxnCoordinator implements AutoCloseable {
         return threads.scheduleWithFixedDelay(guarded, intervalMs, intervalMs, TimeUnit.MILLISECONDS);
     }
 
-    /**
-     * A client to the cluster's brokers, through the first listener of each that is not encrypted.
-     *
-     * @param loops not closed with it
-     */
-    public static BrokerClient brokerClient(
-            MetadataClient metadata, EventLoopGroup loops, Class<? extends Channel> channelType) {
-        IntFunction<Optional<InetSocketAddress>> addresses = broker -> metadata.view().brokers().stream()
-                .filter(b -> b.id() == broker && b.state() != BrokerInfo.State.GONE)
-                .flatMap(b -> b.endpoints().stream())
-                .filter(e -> e.securityProtocol().equals(PLAINTEXT))
-                .map(e -> InetSocketAddress.createUnresolved(e.host(), e.port()))
-                .findFirst();
-        return new NettyBrokerClient(loops, channelType, addresses, BROKER_TIMEOUT_MS);
-    }
-
     /** What takes views of the metadata, before anything is asked. */
     public MetadataFeed.Sink sink() {
         return host;
@@ -110,6 +86,5 @@ public final class TxnCoordinator implements AutoCloseable {
     public void close() {
         periodic.forEach(task -> task.cancel(false));
         host.close();
-        brokers.close();
     }
 }

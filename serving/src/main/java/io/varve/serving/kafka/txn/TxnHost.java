@@ -59,8 +59,11 @@ final class TxnHost implements MetadataFeed.Sink, Elections, AutoCloseable {
 
     /** Carries out what was decided. */
     interface Markers {
-        /** Writes the markers of {@code txn}, which is prepared, and then calls {@link TxnHost#complete}. */
+        /** Writes the markers of {@code txn}, which was just decided, and then calls {@link TxnHost#complete}. */
         void send(int partition, int coordinatorEpoch, Txn txn);
+
+        /** The same for one that was found decided, if that isn't under way or done: whoever looked may have looked before its end. */
+        void sendIfLeft(int partition, int coordinatorEpoch, Txn txn);
 
         /** Completes when nothing is left to be carried out for {@code id} here; at once if nothing is. */
         CompletableFuture<Void> whenDone(String id);
@@ -244,7 +247,9 @@ final class TxnHost implements MetadataFeed.Sink, Elections, AutoCloseable {
                                         txn.id(),
                                         txn.producerId(),
                                         txn.updateMs() - txn.startMs()));
-                        carryOut(prepared);
+                        prepared.txns()
+                                .forEach(txn ->
+                                        markers.send(partitionOf(present, txn.id()), prepared.coordinatorEpoch(), txn));
                     }));
             // What a look before this one decided, without hearing in time that it is durable.
             present.runtime().writeAll("resume", TxnShard::prepared).forEach(p -> p.thenAccept(this::carryOut));
@@ -261,7 +266,8 @@ final class TxnHost implements MetadataFeed.Sink, Elections, AutoCloseable {
 
     private void carryOut(Prepared prepared) {
         Running present = running;
-        prepared.txns().forEach(txn -> markers.send(partitionOf(present, txn.id()), prepared.coordinatorEpoch(), txn));
+        prepared.txns()
+                .forEach(txn -> markers.sendIfLeft(partitionOf(present, txn.id()), prepared.coordinatorEpoch(), txn));
     }
 
     @Override

@@ -4,6 +4,7 @@ import io.varve.metadata.model.PartitionState;
 import io.varve.serving.coordinator.InternalTopics;
 import io.varve.serving.coordinator.TransactionCoordinators.Verification;
 import io.varve.serving.core.txn.Txn;
+import io.varve.serving.kafka.runtime.BrokerClient;
 import io.varve.serving.kafka.runtime.CoordinatorFinder;
 import java.util.Collection;
 import java.util.LinkedHashMap;

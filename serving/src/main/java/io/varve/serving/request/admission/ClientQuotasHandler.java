@@ -26,7 +26,7 @@ import org.apache.kafka.common.requests.ApiError;
 import org.apache.kafka.common.requests.DescribeClientQuotasRequest;
 import org.apache.kafka.common.requests.DescribeClientQuotasResponse;
 
-/** DescribeClientQuotas and AlterClientQuotas, for users and client ids (KIP-546). */
+/** DescribeClientQuotas and AlterClientQuotas, for users, client ids (KIP-546) and addresses (KIP-612). */
 public final class ClientQuotasHandler {
 
     private final BrokerServices broker;
@@ -54,23 +54,24 @@ public final class ClientQuotasHandler {
     }
 
     private static boolean matches(DescribeClientQuotasRequestData data, QuotaEntity entity) {
-        boolean user = false;
-        boolean clientId = false;
+        Map<String, Optional<String>> parts = parts(entity);
         for (ComponentData component : data.components()) {
-            boolean isUser = component.entityType().equals(ClientQuotaEntity.USER);
-            if (!isUser && !component.entityType().equals(ClientQuotaEntity.CLIENT_ID)) {
+            Optional<String> part = parts.remove(component.entityType());
+            if (part == null || !matches(component, part)) {
                 return false;
             }
-            if (!matches(component, isUser ? entity.user() : entity.clientId())) {
-                return false;
-            }
-            user |= isUser;
-            clientId |= !isUser;
         }
         // Strict: nothing but what was asked for may be part of the entity.
-        return !data.strict()
-                || user == entity.user().isPresent()
-                        && clientId == entity.clientId().isPresent();
+        return !data.strict() || parts.values().stream().allMatch(Optional::isEmpty);
+    }
+
+    /** The parts of an entity by Kafka's names of them. */
+    private static Map<String, Optional<String>> parts(QuotaEntity entity) {
+        Map<String, Optional<String>> parts = new TreeMap<>();
+        parts.put(ClientQuotaEntity.USER, entity.user());
+        parts.put(ClientQuotaEntity.CLIENT_ID, entity.clientId());
+        parts.put(ClientQuotaEntity.IP, entity.ip());
+        return parts;
     }
 
     private static boolean matches(ComponentData component, Optional<String> part) {
@@ -83,8 +84,7 @@ public final class ClientQuotasHandler {
 
     private static DescribeClientQuotasResponseData.EntryData entry(QuotaEntity entity, Map<QuotaKey, Double> values) {
         List<DescribeClientQuotasResponseData.EntityData> parts = new ArrayList<>();
-        entity.user().ifPresent(name -> parts.add(part(ClientQuotaEntity.USER, name)));
-        entity.clientId().ifPresent(name -> parts.add(part(ClientQuotaEntity.CLIENT_ID, name)));
+        parts(entity).forEach((type, part) -> part.ifPresent(name -> parts.add(part(type, name))));
         List<DescribeClientQuotasResponseData.ValueData> all = new ArrayList<>();
         values.forEach((key, value) -> all.add(new DescribeClientQuotasResponseData.ValueData()
                 .setKey(key.kafkaName())
@@ -120,13 +120,13 @@ public final class ClientQuotasHandler {
     private CompletableFuture<ApiError> alter(AlterClientQuotasRequestData.EntryData entry, boolean validateOnly) {
         Optional<QuotaEntity> entity = entityOf(entry);
         if (entity.isEmpty()) {
-            return refused("Quotas are for a user, a client id, or both.");
+            return refused("Quotas are for a user, a client id, or both, or else for an IP address.");
         }
         Map<String, Optional<String>> changes = new TreeMap<>();
         for (AlterClientQuotasRequestData.OpData operation : entry.ops()) {
             Optional<QuotaKey> key = QuotaKey.of(operation.key());
-            if (key.isEmpty()) {
-                return refused("Quota " + operation.key() + " is not supported.");
+            if (key.isEmpty() || key.get().ofAddress() != entity.get().ip().isPresent()) {
+                return refused("Invalid configuration key " + operation.key());
             }
             if (!operation.remove() && !(operation.value() > 0)) {
                 return refused("Quota " + operation.key() + " must be greater than 0");
@@ -144,20 +144,22 @@ public final class ClientQuotasHandler {
     }
 
     private static Optional<QuotaEntity> entityOf(AlterClientQuotasRequestData.EntryData entry) {
-        Optional<String> user = Optional.empty();
-        Optional<String> clientId = Optional.empty();
+        Map<String, String> parts = new TreeMap<>();
         for (AlterClientQuotasRequestData.EntityData part : entry.entity()) {
-            Optional<String> name =
-                    Optional.of(Optional.ofNullable(part.entityName()).orElse(QuotaEntity.DEFAULT));
-            if (part.entityType().equals(ClientQuotaEntity.USER)) {
-                user = name;
-            } else if (part.entityType().equals(ClientQuotaEntity.CLIENT_ID)) {
-                clientId = name;
-            } else {
+            boolean known = ClientQuotaEntity.isValidEntityType(part.entityType());
+            String name = Optional.ofNullable(part.entityName()).orElse(QuotaEntity.DEFAULT);
+            boolean ofNobody = part.entityName() != null && part.entityName().isEmpty();
+            if (!known || ofNobody || parts.put(part.entityType(), name) != null) {
                 return Optional.empty();
             }
         }
-        return user.isEmpty() && clientId.isEmpty() ? Optional.empty() : Optional.of(new QuotaEntity(user, clientId));
+        Optional<String> ip = Optional.ofNullable(parts.get(ClientQuotaEntity.IP));
+        return parts.isEmpty() || ip.isPresent() && parts.size() > 1
+                ? Optional.empty()
+                : Optional.of(new QuotaEntity(
+                        Optional.ofNullable(parts.get(ClientQuotaEntity.USER)),
+                        Optional.ofNullable(parts.get(ClientQuotaEntity.CLIENT_ID)),
+                        ip));
     }
 
     private static CompletableFuture<ApiError> refused(String message) {

@@ -4,10 +4,11 @@ import io.varve.serving.core.admission.QuotaKey;
 import io.varve.serving.kafka.wire.FetchedRecords;
 import io.varve.serving.request.Answer;
 import io.varve.serving.request.BrokerServices;
+import io.varve.serving.request.ClientQuotas;
 import io.varve.serving.request.ClientRequest;
 import io.varve.serving.request.RequestProcessor;
+import io.varve.serving.session.ClientSession;
 import java.util.concurrent.CompletableFuture;
-import org.apache.kafka.common.message.FetchResponseData;
 import org.apache.kafka.common.protocol.ApiKeys;
 
 /**
@@ -27,7 +28,7 @@ public final class QuotaGate implements RequestProcessor {
     public QuotaGate(RequestProcessor behind, BrokerServices broker) {
         this.behind = behind;
         this.broker = broker;
-        this.quotas = new ClientQuotas(broker.metadata(), broker.clock());
+        this.quotas = broker.quotas();
     }
 
     @Override
@@ -41,16 +42,28 @@ public final class QuotaGate implements RequestProcessor {
         return future.thenApply(answer -> throttled(request, answer, threadSeconds));
     }
 
+    @Override
+    public void onDisconnect(ClientSession session) {
+        behind.onDisconnect(session);
+    }
+
+    @Override
+    public long onConnection(String address) {
+        return quotas.countConnection(address);
+    }
+
     private Answer throttled(ClientRequest request, Answer answer, double threadSeconds) {
         long waitMs = count(request, QuotaKey.REQUEST_PERCENTAGE, threadSeconds * PERCENT);
         if (request.api() == ApiKeys.PRODUCE) {
             waitMs = Math.max(waitMs, count(request, QuotaKey.PRODUCER_BYTE_RATE, request.bytes()));
-        } else if (request.api() == ApiKeys.FETCH) {
+        } else if (request.api() == ApiKeys.FETCH || request.api() == ApiKeys.SHARE_FETCH) {
             waitMs = Math.max(waitMs, count(request, QuotaKey.CONSUMER_BYTE_RATE, bytesOf(answer)));
         }
         if (waitMs > 0) {
             int throttleMs = (int) waitMs;
-            answer.response().ifPresent(response -> response.maybeSetThrottleTimeMs(throttleMs));
+            answer.response()
+                    .ifPresent(response ->
+                            response.maybeSetThrottleTimeMs(Math.max(throttleMs, response.throttleTimeMs())));
         }
         return answer;
     }
@@ -60,14 +73,8 @@ public final class QuotaGate implements RequestProcessor {
     }
 
     private static long bytesOf(Answer answer) {
-        long bytes = 0;
-        if (answer.response().isPresent() && answer.response().get().data() instanceof FetchResponseData fetched) {
-            for (FetchResponseData.FetchableTopicResponse topic : fetched.responses()) {
-                for (FetchResponseData.PartitionData partition : topic.partitions()) {
-                    bytes += FetchedRecords.bytes(partition);
-                }
-            }
-        }
-        return bytes;
+        return answer.response()
+                .map(response -> FetchedRecords.bytes(response.data()))
+                .orElse(0L);
     }
 }

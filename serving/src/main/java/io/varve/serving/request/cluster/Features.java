@@ -24,5 +24,5 @@ final class Features {
             new Feature("group.version", (short) 0, (short) 1),
             new Feature("transaction.version", (short) 0, (short) 2),
             new Feature("streams.version", (short) 0, (short) 1),
-            new Feature("share.version", (short) 0, (short) 0));
+            new Feature("share.version", (short) 0, (short) 1));
 }

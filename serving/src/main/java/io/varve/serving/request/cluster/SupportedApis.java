@@ -15,21 +15,17 @@ import org.apache.kafka.common.protocol.ApiKeys;
  */
 public final class SupportedApis {
 
-    /** Kafka has these for its own brokers and controllers, or for abilities that Varve doesn't have. */
+    /**
+     * Kafka has these for its own brokers and controllers, or for abilities that Varve doesn't have. The two of telemetry are answered if
+     * they are asked, but nobody is told, as in a Kafka without a receiver of metrics.
+     */
     private static final Set<ApiKeys> NOT_SERVED = EnumSet.of(
             ApiKeys.GET_TELEMETRY_SUBSCRIPTIONS,
             ApiKeys.PUSH_TELEMETRY,
-            ApiKeys.SHARE_FETCH,
-            ApiKeys.SHARE_ACKNOWLEDGE,
             ApiKeys.UNREGISTER_BROKER,
             ApiKeys.UNREGISTER_CONTROLLER,
             ApiKeys.ADD_RAFT_VOTER,
             ApiKeys.REMOVE_RAFT_VOTER,
-            ApiKeys.INITIALIZE_SHARE_GROUP_STATE,
-            ApiKeys.READ_SHARE_GROUP_STATE,
-            ApiKeys.WRITE_SHARE_GROUP_STATE,
-            ApiKeys.DELETE_SHARE_GROUP_STATE,
-            ApiKeys.READ_SHARE_GROUP_STATE_SUMMARY,
             ApiKeys.STREAMS_GROUP_TOPOLOGY_DESCRIPTION_UPDATE);
 
     private static final Map<ApiKeys, Range> SERVED = new EnumMap<>(ApiKeys.class);

@@ -4,6 +4,7 @@ import io.varve.metadata.api.MetadataView;
 import io.varve.metadata.model.ConfigDefinition;
 import io.varve.metadata.model.Topic;
 import io.varve.metadata.model.TopicConfigSchema;
+import io.varve.serving.coordinator.ResourceRules;
 import io.varve.serving.request.Answer;
 import io.varve.serving.request.BrokerServices;
 import io.varve.serving.request.ClientRequest;
@@ -28,7 +29,8 @@ import org.apache.kafka.common.requests.IncrementalAlterConfigsResponse;
 
 /**
  * IncrementalAlterConfigs with its four operations, and AlterConfigs, which replaces all there is: Kafka's two ways to change configuration
- * while it is in use. Topics take every topic key; brokers, all or one, take the keys that stand for topics that set nothing.
+ * while it is in use. Topics take every topic key; brokers, all or one, take the keys that stand for topics that set nothing; groups and
+ * subscriptions to clients' metrics take theirs.
  */
 public final class AlterConfigsHandler {
 
@@ -36,10 +38,12 @@ public final class AlterConfigsHandler {
     private static final byte DELETE = 1;
 
     private final BrokerServices broker;
+    private final NamedResources named;
 
     /** @param broker surroundings */
-    public AlterConfigsHandler(BrokerServices broker) {
+    public AlterConfigsHandler(BrokerServices broker, NamedResources named) {
         this.broker = broker;
+        this.named = named;
     }
 
     /** Handles an IncrementalAlterConfigs. */
@@ -114,9 +118,12 @@ public final class AlterConfigsHandler {
             case TOPIC -> alterTopic(view, name, validateOnly, replaceAll, operations);
             case BROKER -> alterBroker(view, name, validateOnly, replaceAll, operations);
             default ->
-                refused(
-                        Errors.INVALID_REQUEST,
-                        "Configuration of " + ConfigResource.Type.forId(type) + " resources is not supported.");
+                named.find(type)
+                        .map(kind -> alterNamed(kind, view, name, validateOnly, replaceAll, operations))
+                        .orElseGet(() -> refused(
+                                Errors.INVALID_REQUEST,
+                                "Configuration of " + ConfigResource.Type.forId(type)
+                                        + " resources is not supported."));
         };
     }
 
@@ -131,13 +138,15 @@ public final class AlterConfigsHandler {
             return refused(Errors.UNKNOWN_TOPIC_OR_PARTITION, "The topic '" + name + "' does not exist.");
         }
         Map<String, String> now = topic.get().configs();
-        ConfigChanges changes = new ConfigChanges(TopicConfigSchema::find, key -> Optional.ofNullable(now.get(key)));
+        ConfigChanges changes = new ConfigChanges(
+                TopicConfigSchema::find, AlterConfigsHandler::unknown, key -> Optional.ofNullable(now.get(key)));
         return carryOut(
                 changes,
                 now,
                 validateOnly,
                 replaceAll,
                 operations,
+                all -> ApiError.NONE,
                 all -> broker.metadata()
                         .alterTopicConfigs(topic.get().id(), all)
                         .thenApply(changed -> null));
@@ -161,14 +170,43 @@ public final class AlterConfigsHandler {
         Map<String, String> now = which.map(view::brokerConfigs).orElseGet(view::clusterConfigs);
         Map<String, ConfigDefinition> dynamic = BrokerConfigEntries.dynamicKeys();
         ConfigChanges changes = new ConfigChanges(
-                key -> Optional.ofNullable(dynamic.get(key)), key -> Optional.ofNullable(now.get(key)));
+                key -> Optional.ofNullable(dynamic.get(key)),
+                AlterConfigsHandler::unknown,
+                key -> Optional.ofNullable(now.get(key)));
         return carryOut(
                 changes,
                 now,
                 validateOnly,
                 replaceAll,
                 operations,
+                all -> ApiError.NONE,
                 all -> broker.metadata().alterBrokerConfigs(which, all));
+    }
+
+    private CompletableFuture<ApiError> alterNamed(
+            NamedResource kind,
+            MetadataView view,
+            String name,
+            boolean validateOnly,
+            boolean replaceAll,
+            Consumer<ConfigChanges> operations) {
+        Map<String, String> now = kind.kind().of(name, view.clusterConfigs());
+        ConfigChanges changes = new ConfigChanges(
+                key -> kind.rules().find(key).map(ResourceRules.Key::definition),
+                kind.rules()::unknown,
+                key -> Optional.ofNullable(now.get(key)));
+        return carryOut(
+                changes,
+                now,
+                validateOnly,
+                replaceAll,
+                operations,
+                all -> kind.check(name, now, all),
+                all -> broker.metadata().alterBrokerConfigs(Optional.empty(), kind.inCluster(name, all)));
+    }
+
+    private static ApiError unknown(String key) {
+        return new ApiError(Errors.INVALID_CONFIG, "Unknown topic config name: " + key);
     }
 
     private static CompletableFuture<ApiError> carryOut(
@@ -177,6 +215,7 @@ public final class AlterConfigsHandler {
             boolean validateOnly,
             boolean replaceAll,
             Consumer<ConfigChanges> operations,
+            Function<Map<String, Optional<String>>, ApiError> check,
             Function<Map<String, Optional<String>>, CompletableFuture<Void>> change) {
         operations.accept(changes);
         if (replaceAll) {
@@ -185,8 +224,9 @@ public final class AlterConfigsHandler {
                     .toList()
                     .forEach(key -> changes.apply(key, DELETE, null));
         }
-        if (changes.problem().isFailure() || validateOnly || changes.changes().isEmpty()) {
-            return CompletableFuture.completedFuture(changes.problem());
+        ApiError problem = changes.problem().isFailure() ? changes.problem() : check.apply(changes.changes());
+        if (problem.isFailure() || validateOnly || changes.changes().isEmpty()) {
+            return CompletableFuture.completedFuture(problem);
         }
         return change.apply(changes.changes())
                 .handle((done, failure) -> failure == null ? ApiError.NONE : MetadataErrors.toKafka(failure));

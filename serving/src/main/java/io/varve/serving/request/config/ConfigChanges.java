@@ -19,16 +19,22 @@ final class ConfigChanges {
     private static final byte SUBTRACT = 3;
 
     private final Function<String, Optional<ConfigDefinition>> definitions;
+    private final Function<String, ApiError> unknown;
     private final Function<String, Optional<String>> now;
     private final Map<String, Optional<String>> changes = new TreeMap<>();
     private ApiError problem = ApiError.NONE;
 
     /**
      * @param definitions of the keys that can be changed
+     * @param unknown the answer to a key that can't
      * @param now the value that a key has where it is being changed, or by default
      */
-    ConfigChanges(Function<String, Optional<ConfigDefinition>> definitions, Function<String, Optional<String>> now) {
+    ConfigChanges(
+            Function<String, Optional<ConfigDefinition>> definitions,
+            Function<String, ApiError> unknown,
+            Function<String, Optional<String>> now) {
         this.definitions = definitions;
+        this.unknown = unknown;
         this.now = now;
     }
 
@@ -39,7 +45,7 @@ final class ConfigChanges {
         }
         Optional<ConfigDefinition> definition = definitions.apply(key);
         if (definition.isEmpty()) {
-            problem = new ApiError(Errors.INVALID_CONFIG, "Unknown topic config name: " + key);
+            problem = unknown.apply(key);
         } else if (changes.containsKey(key)) {
             problem = new ApiError(Errors.INVALID_REQUEST, "Error due to duplicate config keys: " + key);
         } else if (operation == DELETE) {

@@ -29,10 +29,12 @@ import org.apache.kafka.common.requests.ListConfigResourcesResponse;
 public final class DescribeConfigsHandler {
 
     private final BrokerServices broker;
+    private final NamedResources named;
 
     /** @param broker surroundings */
-    public DescribeConfigsHandler(BrokerServices broker) {
+    public DescribeConfigsHandler(BrokerServices broker, NamedResources named) {
         this.broker = broker;
+        this.named = named;
     }
 
     /** Handles a DescribeConfigs. */
@@ -47,7 +49,7 @@ public final class DescribeConfigsHandler {
         });
     }
 
-    /** Handles a ListConfigResources; version 0 lists client metrics resources, of which there are none. */
+    /** Handles a ListConfigResources; version 0 lists subscriptions to clients' metrics alone. */
     public CompletableFuture<Answer> list(ClientRequest request) {
         ListConfigResourcesRequestData data = request.data();
         return broker.finder().views().get().thenApply(view -> {
@@ -59,6 +61,14 @@ public final class DescribeConfigsHandler {
             if (request.version() > 0 && (all || data.resourceTypes().contains(ConfigResource.Type.BROKER.id()))) {
                 view.brokers().forEach(info -> add(answer, ConfigResource.Type.BROKER, Integer.toString(info.id())));
             }
+            named.types().forEach((type, kind) -> {
+                boolean wanted = request.version() > 0
+                        ? all || data.resourceTypes().contains(type.id())
+                        : type == ConfigResource.Type.CLIENT_METRICS;
+                if (wanted) {
+                    kind.kind().names(view.clusterConfigs()).forEach(name -> add(answer, type, name));
+                }
+            });
             return Answer.of(new ListConfigResourcesResponse(answer));
         });
     }
@@ -76,13 +86,29 @@ public final class DescribeConfigsHandler {
             case TOPIC -> topic(view, data, resource);
             case BROKER -> broker(view, data, resource);
             default ->
-                failed(
-                        resource,
-                        new ApiError(
-                                Errors.INVALID_REQUEST,
-                                "Configuration of " + ConfigResource.Type.forId(resource.resourceType())
-                                        + " resources is not supported."));
+                named.find(resource.resourceType())
+                        .map(kind -> named(kind, view, data, resource))
+                        .orElseGet(() -> failed(
+                                resource,
+                                new ApiError(
+                                        Errors.INVALID_REQUEST,
+                                        "Configuration of " + ConfigResource.Type.forId(resource.resourceType())
+                                                + " resources is not supported.")));
         };
+    }
+
+    private static DescribeConfigsResult named(
+            NamedResource kind, MetadataView view, DescribeConfigsRequestData data, DescribeConfigsResource resource) {
+        if (resource.resourceName().isEmpty()) {
+            return failed(resource, new ApiError(Errors.INVALID_REQUEST, kind.nameIsMissing()));
+        }
+        return done(
+                resource,
+                kind
+                        .describe(resource.resourceName(), view, data.includeSynonyms(), data.includeDocumentation())
+                        .stream()
+                        .filter(entry -> isWanted(resource, entry.name()))
+                        .toList());
     }
 
     private static DescribeConfigsResult topic(

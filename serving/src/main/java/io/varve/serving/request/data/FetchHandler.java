@@ -40,19 +40,20 @@ public final class FetchHandler {
     private static final short LEADER_HINT_VERSION = 12;
     private static final long SESSION_REST_MS_MIN = 120_000;
     private static final byte READ_COMMITTED = 1;
+    private static final CompletableFuture<Void> DONE = CompletableFuture.completedFuture(null);
 
     private final BrokerServices broker;
     private final FetchSessions<Key> sessions;
     private final FetchMemory memory;
 
-    /** @param broker surroundings */
-    public FetchHandler(BrokerServices broker) {
+    /** @param memory shared with whoever else answers with records */
+    public FetchHandler(BrokerServices broker, FetchMemory memory) {
         this.broker = broker;
         this.sessions = new FetchSessions<>(
                 broker.settings().fetchSessionsMax(),
                 SESSION_REST_MS_MIN,
                 () -> ThreadLocalRandom.current().nextInt());
-        this.memory = new FetchMemory(broker.settings().fetchMemoryBytes());
+        this.memory = memory;
     }
 
     /** Handles one. */
@@ -66,7 +67,7 @@ public final class FetchHandler {
         Plan.Serve<Key> serve = (Plan.Serve<Key>) plan;
         Isolation isolation =
                 data.isolationLevel() == READ_COMMITTED ? Isolation.READ_COMMITTED : Isolation.READ_UNCOMMITTED;
-        return open(request.version(), serve, data.maxWaitMs())
+        return open(request, serve, data.maxWaitMs())
                 .thenCompose(parts -> new FetchTask(
                                 parts,
                                 isolation,
@@ -83,11 +84,6 @@ public final class FetchHandler {
         synchronized (sessions) {
             return sessions.size();
         }
-    }
-
-    /** Bytes of answers that are on their way. */
-    public long memoryUsed() {
-        return memory.used();
     }
 
     private Plan<Key> plan(ClientRequest request, FetchRequestData data) {
@@ -136,9 +132,10 @@ public final class FetchHandler {
     }
 
     /** Finds the logs; waits a little for those that this broker is just taking over. */
-    private CompletableFuture<List<FetchPart>> open(short version, Plan.Serve<Key> serve, int waitMs) {
+    private CompletableFuture<List<FetchPart>> open(ClientRequest request, Plan.Serve<Key> serve, int waitMs) {
         List<FetchPart> parts = new ArrayList<>(serve.wanted().size());
         List<CompletableFuture<?>> arriving = new ArrayList<>();
+        NearReads near = NearReads.of(broker, request);
         serve.wanted().forEach((key, wanted) -> {
             FetchPart part = new FetchPart(key, wanted);
             parts.add(part);
@@ -147,23 +144,30 @@ public final class FetchHandler {
                 long takeoverMs = Math.min(waitMs, broker.settings().takeoverWaitMs());
                 arriving.add(broker.finder()
                         .find(key.topic(), key.partition(), takeoverMs)
-                        .thenAccept(later -> open(version, part, later)));
+                        .thenCompose(later -> open(request, near, part, later)));
+            } else if (near.mayServe(found)) {
+                arriving.add(near.serve(part, found).thenCompose(later -> open(request, near, part, later)));
             } else {
-                open(version, part, found);
+                CompletableFuture<?> opened = open(request, near, part, found);
+                if (!opened.isDone()) {
+                    arriving.add(opened);
+                }
             }
         });
         return CompletableFuture.allOf(arriving.toArray(CompletableFuture[]::new))
                 .thenApply(ignored -> parts);
     }
 
-    private void open(short version, FetchPart part, Found found) {
+    private CompletableFuture<?> open(ClientRequest request, NearReads near, FetchPart part, Found found) {
         if (found.log().isEmpty()) {
             part.fail(found.error());
-        } else if (version < ZSTD_VERSION && isZstd(found)) {
+        } else if (request.version() < ZSTD_VERSION && isZstd(found)) {
             part.fail(Errors.UNSUPPORTED_COMPRESSION_TYPE);
         } else {
             part.open(found.log().get());
+            return near.preferred(part, found).thenAccept(broker -> broker.ifPresent(part::prefer));
         }
+        return DONE;
     }
 
     /** Old clients are refused, as Kafka does, where the topic itself asks for a codec that they may not know. */
@@ -184,7 +188,12 @@ public final class FetchHandler {
                 boolean records = FetchedRecords.bytes(partition) > 0;
                 boolean error = partition.errorCode() != Errors.NONE.code() || part.isDiverging();
                 if (sessions.mention(
-                        serve, part.key(), records, error, partition.highWatermark(), partition.logStartOffset())) {
+                        serve,
+                        part.key(),
+                        records || part.isElsewhere(),
+                        error,
+                        partition.highWatermark(),
+                        partition.logStartOffset())) {
                     topics.computeIfAbsent(part.key().topic(), FetchHandler::topicOf)
                             .partitions()
                             .add(partition);

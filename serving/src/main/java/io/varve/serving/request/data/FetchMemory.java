@@ -7,7 +7,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * get smaller, down to a floor: clients then come more often, and memory stays near the bound however many there are (P20 of the user
  * reports). Safe for any thread.
  */
-final class FetchMemory {
+public final class FetchMemory {
 
     /** Below this an answer isn't worth its round trip. */
     static final int FLOOR_BYTES = 256 * 1024;
@@ -15,12 +15,13 @@ final class FetchMemory {
     private final long bytesMax;
     private final AtomicLong used = new AtomicLong();
 
-    FetchMemory(long bytesMax) {
+    /** @param bytesMax the bound */
+    public FetchMemory(long bytesMax) {
         this.bytesMax = bytesMax;
     }
 
     /** Takes up to {@code wanted} bytes; what is granted must be given back. */
-    int take(int wanted) {
+    public int take(int wanted) {
         while (true) {
             long now = used.get();
             int granted = (int) Math.min(wanted, Math.max(bytesMax - now, FLOOR_BYTES));
@@ -31,12 +32,12 @@ final class FetchMemory {
     }
 
     /** Gives back. */
-    void give(long bytes) {
+    public void give(long bytes) {
         used.addAndGet(-bytes);
     }
 
     /** Bytes in use. */
-    long used() {
+    public long used() {
         return used.get();
     }
 }

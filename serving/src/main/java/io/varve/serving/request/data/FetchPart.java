@@ -18,6 +18,7 @@ import org.apache.kafka.common.protocol.Errors;
 final class FetchPart {
 
     private static final int LAST_OFFSET_DELTA_AT = 23;
+    private static final int NOBODY = -1;
 
     private final Key key;
     private final Wanted wanted;
@@ -32,6 +33,7 @@ final class FetchPart {
     private int bytes;
     private boolean exhausted;
     private boolean woken;
+    private int preferred = NOBODY;
 
     FetchPart(Key key, Wanted wanted) {
         this.key = key;
@@ -69,6 +71,16 @@ final class FetchPart {
     /** Bytes it may still add. */
     int bytesLeft() {
         return Math.max(0, wanted.bytesMax() - bytes);
+    }
+
+    /** Sends the reader to a broker that is nearer to it: there are no records here. */
+    void prefer(int broker) {
+        preferred = broker;
+        exhaust();
+    }
+
+    boolean isElsewhere() {
+        return preferred != NOBODY;
     }
 
     void fail(Errors with) {
@@ -147,7 +159,7 @@ final class FetchPart {
         FetchResponseData.PartitionData data = new FetchResponseData.PartitionData()
                 .setPartitionIndex(key.partition())
                 .setErrorCode(error.code())
-                .setPreferredReadReplica(-1);
+                .setPreferredReadReplica(error == Errors.NONE ? preferred : NOBODY);
         boolean bounds = error == Errors.NONE || error == Errors.OFFSET_OUT_OF_RANGE;
         data.setHighWatermark(bounds ? offsets.highWatermark() : -1);
         data.setLastStableOffset(bounds ? offsets.lastStable() : -1);

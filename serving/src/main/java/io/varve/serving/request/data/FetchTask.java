@@ -128,7 +128,7 @@ final class FetchTask {
         List<FetchPart> reading = new ArrayList<>();
         int left = maxBytes - bytes;
         for (FetchPart part : parts) {
-            failed |= part.error() != Errors.NONE || part.isDiverging();
+            failed |= part.error() != Errors.NONE || part.isDiverging() || part.isElsewhere();
             if (left > 0 && part.isReady(isolation)) {
                 int share = Math.min(part.bytesLeft(), left);
                 left -= share;

@@ -4,6 +4,7 @@ import io.varve.metadata.api.MetadataView;
 import io.varve.metadata.model.Topic;
 import io.varve.serving.request.Answer;
 import io.varve.serving.request.BrokerServices;
+import io.varve.serving.request.ClientQuotas;
 import io.varve.serving.request.ClientRequest;
 import io.varve.serving.request.Futures;
 import io.varve.serving.request.MetadataErrors;
@@ -22,6 +23,8 @@ import org.apache.kafka.common.requests.CreatePartitionsResponse;
 /** CreatePartitions: raises a topic's number of partitions. */
 public final class CreatePartitionsHandler {
 
+    private static final short QUOTA_REFUSAL_VERSION = 3;
+
     private final BrokerServices broker;
     private final TopicCreator creator;
 
@@ -35,26 +38,32 @@ public final class CreatePartitionsHandler {
     public CompletableFuture<Answer> handle(ClientRequest request) {
         CreatePartitionsRequestData data = request.data();
         long waitMs = Math.min(Math.max(data.timeoutMs(), 1), broker.settings().adminTimeoutMs());
+        ClientQuotas.Mutations quota = broker.quotas().mutations(request, QUOTA_REFUSAL_VERSION);
         return broker.finder().views().get().thenCompose(view -> {
             List<CompletableFuture<CreatePartitionsTopicResult>> results = new ArrayList<>();
             for (CreatePartitionsTopic topic : data.topics()) {
                 results.add(broker.deadlines()
                         .within(
                                 waitMs,
-                                grow(view, topic, data.validateOnly()),
+                                grow(view, topic, data.validateOnly(), quota),
                                 () -> result(topic, new ApiError(Errors.REQUEST_TIMED_OUT, null))));
             }
             return Futures.all(results)
-                    .thenApply(all -> Answer.of(
-                            new CreatePartitionsResponse(new CreatePartitionsResponseData().setResults(all))));
+                    .thenApply(all -> Answer.of(new CreatePartitionsResponse(new CreatePartitionsResponseData()
+                            .setThrottleTimeMs(quota.waitMs())
+                            .setResults(all))));
         });
     }
 
     private CompletableFuture<CreatePartitionsTopicResult> grow(
-            MetadataView view, CreatePartitionsTopic topic, boolean validateOnly) {
+            MetadataView view, CreatePartitionsTopic topic, boolean validateOnly, ClientQuotas.Mutations quota) {
         Optional<Topic> found = view.topic(topic.name());
         ApiError problem = found.map(now -> check(now, topic))
                 .orElseGet(() -> new ApiError(Errors.UNKNOWN_TOPIC_OR_PARTITION, null));
+        if (!problem.isFailure()
+                && !quota.allows(topic.count() - found.orElseThrow().partitions())) {
+            problem = new ApiError(Errors.THROTTLING_QUOTA_EXCEEDED, null);
+        }
         if (problem.isFailure() || validateOnly) {
             return CompletableFuture.completedFuture(result(topic, problem));
         }

@@ -7,6 +7,7 @@ import io.varve.metadata.model.TopicConfigSchema;
 import io.varve.metadata.model.TopicNames;
 import io.varve.serving.request.Answer;
 import io.varve.serving.request.BrokerServices;
+import io.varve.serving.request.ClientQuotas;
 import io.varve.serving.request.ClientRequest;
 import io.varve.serving.request.Futures;
 import io.varve.serving.request.Ids;
@@ -35,6 +36,8 @@ import org.apache.kafka.common.requests.CreateTopicsResponse;
  */
 public final class CreateTopicsHandler {
 
+    private static final short QUOTA_REFUSAL_VERSION = 6;
+
     private final BrokerServices broker;
     private final TopicCreator creator;
 
@@ -51,6 +54,7 @@ public final class CreateTopicsHandler {
     public CompletableFuture<Answer> handle(ClientRequest request) {
         CreateTopicsRequestData data = request.data();
         long waitMs = Math.min(Math.max(data.timeoutMs(), 1), broker.settings().adminTimeoutMs());
+        ClientQuotas.Mutations quota = broker.quotas().mutations(request, QUOTA_REFUSAL_VERSION);
         return broker.finder().views().get().thenCompose(view -> {
             List<CompletableFuture<CreatableTopicResult>> results = new ArrayList<>();
             TreeSet<String> seen = new TreeSet<>();
@@ -61,30 +65,33 @@ public final class CreateTopicsHandler {
                 CompletableFuture<CreatableTopicResult> result =
                         data.topics().findAll(topic.name()).size() > 1
                                 ? failed(topic.name(), new ApiError(Errors.INVALID_REQUEST, "Duplicate topic name."))
-                                : create(view, topic, data.validateOnly());
+                                : create(view, topic, data.validateOnly(), quota);
                 results.add(broker.deadlines()
                         .within(
                                 waitMs,
                                 result,
                                 () -> failedNow(topic.name(), new ApiError(Errors.REQUEST_TIMED_OUT, null))));
             }
-            return Futures.all(results).thenApply(CreateTopicsHandler::answer);
+            return Futures.all(results).thenApply(all -> answer(all, quota.waitMs()));
         });
     }
 
-    private static Answer answer(List<CreatableTopicResult> results) {
-        CreateTopicsResponseData data = new CreateTopicsResponseData();
+    private static Answer answer(List<CreatableTopicResult> results, int waitMs) {
+        CreateTopicsResponseData data = new CreateTopicsResponseData().setThrottleTimeMs(waitMs);
         results.forEach(data.topics()::mustAdd);
         return Answer.of(new CreateTopicsResponse(data));
     }
 
     private CompletableFuture<CreatableTopicResult> create(
-            MetadataView view, CreatableTopic topic, boolean validateOnly) {
+            MetadataView view, CreatableTopic topic, boolean validateOnly, ClientQuotas.Mutations quota) {
         ApiError problem = check(view, topic);
         if (problem.isFailure()) {
             return failed(topic.name(), problem);
         }
         Order order = orderOf(topic);
+        if (!quota.allows(order.partitions)) {
+            return failed(topic.name(), new ApiError(Errors.THROTTLING_QUOTA_EXCEEDED, null));
+        }
         if (validateOnly) {
             return CompletableFuture.completedFuture(
                     result(order.name, Uuid.ZERO_UUID, order.partitions, order.replicas, order.configs));
@@ -135,7 +142,8 @@ public final class CreateTopicsHandler {
         if (topic.numPartitions() != -1 || topic.replicationFactor() != -1) {
             return new ApiError(
                     Errors.INVALID_REQUEST,
-                    "A manual partition assignment was specified, but numPartitions or replicationFactor was not set to -1.");
+                    "A manual partition assignment was specified, but numPartitions or replicationFactor was not set"
+                            + " to -1.");
         }
         TreeMap<Integer, Integer> sizes = new TreeMap<>();
         for (CreatableReplicaAssignment assignment : topic.assignments()) {

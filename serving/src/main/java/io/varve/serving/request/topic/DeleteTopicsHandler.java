@@ -5,6 +5,7 @@ import io.varve.metadata.model.Topic;
 import io.varve.serving.coordinator.InternalTopics;
 import io.varve.serving.request.Answer;
 import io.varve.serving.request.BrokerServices;
+import io.varve.serving.request.ClientQuotas;
 import io.varve.serving.request.ClientRequest;
 import io.varve.serving.request.Futures;
 import io.varve.serving.request.Ids;
@@ -26,6 +27,7 @@ import org.apache.kafka.common.requests.DeleteTopicsResponse;
 public final class DeleteTopicsHandler {
 
     private static final short TOPIC_STATES_VERSION = 6;
+    private static final short QUOTA_REFUSAL_VERSION = 5;
 
     private final BrokerServices broker;
 
@@ -44,26 +46,28 @@ public final class DeleteTopicsHandler {
         } else {
             data.topics().forEach(topic -> keys.add(new TopicKey(topic.name(), topic.topicId())));
         }
+        ClientQuotas.Mutations quota = broker.quotas().mutations(request, QUOTA_REFUSAL_VERSION);
         return broker.finder().views().get().thenCompose(view -> {
             List<CompletableFuture<DeletableTopicResult>> results = new ArrayList<>();
             for (TopicKey key : keys) {
                 results.add(broker.deadlines()
                         .within(
                                 waitMs,
-                                delete(view, key),
+                                delete(view, key, quota),
                                 () -> result(key, Optional.empty(), new ApiError(Errors.REQUEST_TIMED_OUT, null))));
             }
-            return Futures.all(results).thenApply(DeleteTopicsHandler::answer);
+            return Futures.all(results).thenApply(all -> answer(all, quota.waitMs()));
         });
     }
 
-    private static Answer answer(List<DeletableTopicResult> results) {
-        DeleteTopicsResponseData data = new DeleteTopicsResponseData();
+    private static Answer answer(List<DeletableTopicResult> results, int waitMs) {
+        DeleteTopicsResponseData data = new DeleteTopicsResponseData().setThrottleTimeMs(waitMs);
         results.forEach(data.responses()::add);
         return Answer.of(new DeleteTopicsResponse(data));
     }
 
-    private CompletableFuture<DeletableTopicResult> delete(MetadataView view, TopicKey key) {
+    private CompletableFuture<DeletableTopicResult> delete(
+            MetadataView view, TopicKey key, ClientQuotas.Mutations quota) {
         if (key.byId() == (key.name() != null)) {
             ApiError both = new ApiError(
                     Errors.INVALID_REQUEST, "A topic to delete is named by its name or by its id: one of the two.");
@@ -77,6 +81,10 @@ public final class DeleteTopicsHandler {
             ApiError internal = new ApiError(
                     Errors.POLICY_VIOLATION, "Topic " + topic.get().name() + " is internal and can't be deleted.");
             return CompletableFuture.completedFuture(result(key, topic, internal));
+        }
+        if (!quota.allows(topic.get().partitions())) {
+            return CompletableFuture.completedFuture(
+                    result(key, topic, new ApiError(Errors.THROTTLING_QUOTA_EXCEEDED, null)));
         }
         return broker.metadata()
                 .deleteTopic(topic.get().id())

@@ -10,6 +10,7 @@ import io.varve.serving.request.ClientRequest;
 import io.varve.serving.request.Ids;
 import io.varve.serving.request.Nodes;
 import io.varve.serving.request.Operations;
+import io.varve.serving.request.PartitionPlaces;
 import java.util.List;
 import java.util.Optional;
 import java.util.TreeSet;

@@ -14,6 +14,7 @@ import io.varve.serving.request.Nodes;
 import io.varve.serving.request.Nodes.Node;
 import io.varve.serving.request.Operations;
 import io.varve.serving.request.PartitionFinder.TopicKey;
+import io.varve.serving.request.PartitionPlaces;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

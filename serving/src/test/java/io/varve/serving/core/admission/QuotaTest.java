@@ -65,6 +65,28 @@ final class QuotaTest {
     }
 
     @Test
+    void anAddressHasItsOwnQuotaOrTheDefaultAndIsCountedForItself() {
+        QuotaKey key = QuotaKey.CONNECTION_CREATION_RATE;
+        configs.put(QuotaTable.configKey(QuotaEntity.ofAddress(QuotaEntity.DEFAULT), key), "5");
+        configs.put(QuotaTable.configKey(QuotaEntity.ofAddress("10.0.0.1"), key), "2");
+        QuotaTable table = QuotaTable.of(configs);
+        assertThat(table.findForAddress(key, "10.0.0.1"))
+                .contains(new QuotaTable.Limit(QuotaEntity.ofAddress("10.0.0.1"), 2));
+        assertThat(table.findForAddress(key, "fe80::1"))
+                .contains(new QuotaTable.Limit(QuotaEntity.ofAddress("fe80::1"), 5));
+        assertThat(table.find(key, "u", "c")).isEmpty();
+    }
+
+    @Test
+    void whoIsInDebtIsRefusedWithoutBeingCountedUntilItIsPaid() {
+        RateMeter meter = new RateMeter(10);
+        assertThat(meter.takeIfPaid(12, 1, 0)).isZero();
+        assertThat(meter.takeIfPaid(1, 1, 0)).isEqualTo(2_000);
+        assertThat(meter.takeIfPaid(1, 1, TimeUnit.SECONDS.toNanos(1))).isEqualTo(1_000);
+        assertThat(meter.takeIfPaid(1, 1, TimeUnit.SECONDS.toNanos(2))).isZero();
+    }
+
+    @Test
     void noWaitIsLongerThanTheBound() {
         RateMeter meter = new RateMeter();
         assertThat(meter.take(1e12, 1, 0)).isEqualTo(RateMeter.WAIT_MS_MAX);

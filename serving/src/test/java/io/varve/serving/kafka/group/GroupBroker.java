@@ -10,6 +10,7 @@ import io.varve.serving.kafka.Contexts;
 import io.varve.serving.kafka.Eventually;
 import io.varve.serving.kafka.FakeMetadata;
 import io.varve.serving.kafka.metadata.MetadataFeed;
+import io.varve.serving.kafka.runtime.BrokerClient;
 import io.varve.serving.kafka.runtime.CoordinatorOptions;
 import io.varve.serving.log.InMemoryPartitionLogs;
 import java.util.List;
@@ -19,6 +20,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import org.apache.kafka.clients.consumer.ConsumerPartitionAssignor;
 import org.apache.kafka.clients.consumer.internals.ConsumerProtocol;
+import org.apache.kafka.common.errors.DisconnectException;
 import org.apache.kafka.common.message.HeartbeatRequestData;
 import org.apache.kafka.common.message.JoinGroupRequestData;
 import org.apache.kafka.common.message.JoinGroupResponseData;
@@ -33,6 +35,8 @@ import org.apache.kafka.common.message.SyncGroupRequestData;
 import org.apache.kafka.common.message.SyncGroupRequestData.SyncGroupRequestAssignment;
 import org.apache.kafka.common.protocol.ApiKeys;
 import org.apache.kafka.common.protocol.Errors;
+import org.apache.kafka.common.requests.AbstractRequest;
+import org.apache.kafka.common.requests.AbstractResponse;
 import org.apache.kafka.common.utils.Utils;
 
 /** A broker's group coordinator over in-memory logs, and what clients would ask of it. */
@@ -63,9 +67,12 @@ final class GroupBroker implements AutoCloseable {
                 return System.currentTimeMillis();
             }
         };
+        CoordinatorOptions options = new CoordinatorOptions(id, QUICK, 1, 1, 1, 1 << 20);
         host = new GroupHost(
-                new CoordinatorOptions(id, QUICK, 1, 1, 1 << 20),
+                options,
+                new GroupConfigFeed(GroupHost.settings(options)),
                 logs,
+                new PartitionEnds(metadata::view, id, logs, new NoBrokers()),
                 (partition, transactionalId, producerId, epoch, verification) ->
                         CompletableFuture.completedFuture(Errors.NONE),
                 loadThreads,
@@ -75,6 +82,18 @@ final class GroupBroker implements AutoCloseable {
         });
         groups = new KafkaGroups(host::coordinator, metadata.client());
         Eventually.until(host::coordinator, c -> c.isPresent());
+    }
+
+    /** Nobody else is there. */
+    private static final class NoBrokers implements BrokerClient {
+        @Override
+        public CompletableFuture<AbstractResponse> send(
+                int broker, AbstractRequest.Builder<? extends AbstractRequest> request) {
+            return CompletableFuture.failedFuture(new DisconnectException("broker " + broker + " is not there"));
+        }
+
+        @Override
+        public void close() {}
     }
 
     /** The one partition of the groups' topic. */

@@ -1,4 +1,4 @@
-package io.varve.serving.kafka.txn;
+package io.varve.serving.kafka.runtime;
 
 import io.netty.bootstrap.Bootstrap;
 import io.netty.buffer.ByteBuf;
@@ -11,6 +11,8 @@ import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.SimpleChannelInboundHandler;
 import io.netty.handler.codec.LengthFieldBasedFrameDecoder;
+import io.varve.metadata.api.MetadataClient;
+import io.varve.metadata.model.BrokerInfo;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.util.HashMap;
@@ -31,11 +33,13 @@ import org.apache.kafka.common.requests.RequestHeader;
  * One connection to each broker that there is something to send to, opened on demand and again after it broke. Requests are pipelined; a
  * request that isn't answered in time breaks its connection, for nothing can be known of those behind it either.
  */
-final class NettyBrokerClient implements BrokerClient {
+public final class NettyBrokerClient implements BrokerClient {
 
     private static final int FRAME_BYTES_MAX = 16 << 20;
     private static final int LENGTH_BYTES = 4;
     private static final String CLIENT_ID = "varve-broker";
+    private static final int TIMEOUT_MS = 5_000;
+    private static final String PLAINTEXT = "PLAINTEXT";
 
     private final EventLoopGroup loops;
     private final Class<? extends Channel> channelType;
@@ -58,6 +62,21 @@ final class NettyBrokerClient implements BrokerClient {
         this.channelType = channelType;
         this.addresses = addresses;
         this.timeoutMs = timeoutMs;
+    }
+
+    /**
+     * A client to the cluster's brokers, through the first listener of each that is not encrypted.
+     *
+     * @param loops not closed with it
+     */
+    public static BrokerClient of(MetadataClient metadata, EventLoopGroup loops, Class<? extends Channel> channelType) {
+        IntFunction<Optional<InetSocketAddress>> addresses = broker -> metadata.view().brokers().stream()
+                .filter(b -> b.id() == broker && b.state() != BrokerInfo.State.GONE)
+                .flatMap(b -> b.endpoints().stream())
+                .filter(e -> e.securityProtocol().equals(PLAINTEXT))
+                .map(e -> InetSocketAddress.createUnresolved(e.host(), e.port()))
+                .findFirst();
+        return new NettyBrokerClient(loops, channelType, addresses, TIMEOUT_MS);
     }
 
     @Override

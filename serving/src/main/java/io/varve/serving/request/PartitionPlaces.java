@@ -1,4 +1,4 @@
-package io.varve.serving.request.topic;
+package io.varve.serving.request;
 
 import io.varve.metadata.api.MetadataView;
 import io.varve.metadata.model.PartitionState;
@@ -6,6 +6,8 @@ import io.varve.metadata.model.Topic;
 import io.varve.serving.request.Nodes.Node;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import org.apache.kafka.common.protocol.Errors;
 
 /**
@@ -13,14 +15,14 @@ import org.apache.kafka.common.protocol.Errors;
  *
  * <p>Brokers hold no replicas, and bookies are none of a client's business; but clients, tools and dashboards want a list of replicas. They get
  * the owner first and then the brokers that could take over at once, which is any: as many as the topic has replicas, if there are so many, in
- * a fixed order, all in sync.
+ * a fixed order that spreads them over racks, all in sync.
  */
-final class PartitionPlaces {
+public final class PartitionPlaces {
 
     private final List<Node> living;
 
     /** @param living the brokers that can be named, by id */
-    PartitionPlaces(List<Node> living) {
+    public PartitionPlaces(List<Node> living) {
         this.living = living;
     }
 
@@ -29,10 +31,10 @@ final class PartitionPlaces {
      * @param leader the owner, -1 without one
      * @param replicas the owner first
      */
-    record Place(int partition, Errors error, int leader, int epoch, List<Integer> replicas) {}
+    public record Place(int partition, Errors error, int leader, int epoch, List<Integer> replicas) {}
 
     /** All partitions of a topic, by index. */
-    List<Place> of(MetadataView view, Topic topic) {
+    public List<Place> of(MetadataView view, Topic topic) {
         List<Place> places = new ArrayList<>(topic.partitions());
         for (PartitionState state : view.partitions(topic.id())) {
             places.add(of(topic, state));
@@ -40,7 +42,8 @@ final class PartitionPlaces {
         return places;
     }
 
-    private Place of(Topic topic, PartitionState state) {
+    /** One partition. */
+    public Place of(Topic topic, PartitionState state) {
         int owner = -1;
         for (Node node : living) {
             if (node.id() == state.owner()) {
@@ -56,18 +59,30 @@ final class PartitionPlaces {
                 replicas(topic, owner, state.id().index()));
     }
 
+    /** The owner, then one broker of each rack that is not there yet, then others: whoever reads near itself finds somebody (KIP-392). */
     private List<Integer> replicas(Topic topic, int owner, int index) {
         int count = Math.min(topic.replicas(), living.size());
         List<Integer> replicas = new ArrayList<>(count);
-        if (owner >= 0) {
-            replicas.add(owner);
+        Set<String> racks = new TreeSet<>();
+        for (Node node : living) {
+            if (node.id() == owner) {
+                replicas.add(owner);
+                racks.add(rackOf(node));
+            }
         }
-        for (int i = 0; replicas.size() < count; i++) {
-            int id = living.get((index + i) % living.size()).id();
-            if (id != owner) {
-                replicas.add(id);
+        for (boolean newRacks : new boolean[] {true, false}) {
+            for (int i = 0; i < living.size() && replicas.size() < count; i++) {
+                Node node = living.get((index + i) % living.size());
+                boolean wanted = !newRacks || racks.add(rackOf(node));
+                if (wanted && !replicas.contains(node.id())) {
+                    replicas.add(node.id());
+                }
             }
         }
         return replicas;
+    }
+
+    private static String rackOf(Node node) {
+        return node.rack() == null ? "" : node.rack();
     }
 }

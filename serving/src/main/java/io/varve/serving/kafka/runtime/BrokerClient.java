@@ -1,4 +1,4 @@
-package io.varve.serving.kafka.txn;
+package io.varve.serving.kafka.runtime;
 
 import java.util.concurrent.CompletableFuture;
 import org.apache.kafka.common.requests.AbstractRequest;

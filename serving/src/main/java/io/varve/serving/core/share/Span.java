@@ -1,0 +1,9 @@
+package io.varve.serving.core.share;
+
+/**
+ * A range of offsets.
+ *
+ * @param firstOffset of them
+ * @param lastOffset inclusive
+ */
+public record Span(long firstOffset, long lastOffset) {}
