@@ -109,6 +109,8 @@ public record ClusterLayout(
         SortedMap<String, String> config = tiered();
         config.put("node.id", Integer.toString(id));
         config.put("listeners", "PLAINTEXT://" + HOST + ":" + brokerPorts.get(id - 1));
+        // On one machine nobody else is about to join: Kafka's three seconds would be all that a first reader notices.
+        config.put("group.initial.rebalance.delay.ms", "0");
         return config;
     }
 

@@ -7,8 +7,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.BiFunction;
+import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.function.ToIntFunction;
+import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.message.OffsetCommitRequestData;
+import org.apache.kafka.common.message.OffsetCommitRequestData.OffsetCommitRequestPartition;
 import org.apache.kafka.common.message.OffsetCommitRequestData.OffsetCommitRequestTopic;
 import org.apache.kafka.common.message.OffsetCommitResponseData;
 import org.apache.kafka.common.message.OffsetDeleteRequestData;
@@ -23,6 +28,7 @@ import org.apache.kafka.common.message.OffsetFetchResponseData.OffsetFetchRespon
 import org.apache.kafka.common.message.OffsetFetchResponseData.OffsetFetchResponsePartitions;
 import org.apache.kafka.common.message.OffsetFetchResponseData.OffsetFetchResponseTopics;
 import org.apache.kafka.common.message.TxnOffsetCommitRequestData;
+import org.apache.kafka.common.message.TxnOffsetCommitRequestData.TxnOffsetCommitRequestPartition;
 import org.apache.kafka.common.message.TxnOffsetCommitRequestData.TxnOffsetCommitRequestTopic;
 import org.apache.kafka.common.message.TxnOffsetCommitResponseData;
 import org.apache.kafka.common.protocol.Errors;
@@ -45,6 +51,34 @@ final class OffsetRequests {
 
     private static final long NO_OFFSET = -1;
 
+    /** Where a kind of commit keeps what both kinds have: the classes differ, and nothing else. */
+    private record Shape<T, P>(
+            Function<T, Uuid> id,
+            Function<T, String> name,
+            Function<T, List<P>> partitions,
+            ToIntFunction<P> index,
+            BiFunction<Topic, List<P>, T> make) {}
+
+    private static final Shape<OffsetCommitRequestTopic, OffsetCommitRequestPartition> COMMIT = new Shape<>(
+            OffsetCommitRequestTopic::topicId,
+            OffsetCommitRequestTopic::name,
+            OffsetCommitRequestTopic::partitions,
+            OffsetCommitRequestPartition::partitionIndex,
+            (topic, partitions) -> new OffsetCommitRequestTopic()
+                    .setName(topic.name())
+                    .setTopicId(TopicNames.idOf(topic))
+                    .setPartitions(partitions));
+
+    private static final Shape<TxnOffsetCommitRequestTopic, TxnOffsetCommitRequestPartition> TXN_COMMIT = new Shape<>(
+            TxnOffsetCommitRequestTopic::topicId,
+            TxnOffsetCommitRequestTopic::name,
+            TxnOffsetCommitRequestTopic::partitions,
+            TxnOffsetCommitRequestPartition::partitionIndex,
+            (topic, partitions) -> new TxnOffsetCommitRequestTopic()
+                    .setName(topic.name())
+                    .setTopicId(TopicNames.idOf(topic))
+                    .setPartitions(partitions));
+
     private final Supplier<MetadataView> metadata;
 
     OffsetRequests(Supplier<MetadataView> metadata) {
@@ -54,38 +88,9 @@ final class OffsetRequests {
     CompletableFuture<OffsetCommitResponseData> commit(
             GroupCoordinator groups, RequestContext context, OffsetCommitRequestData request) {
         boolean byId = OffsetCommitResponse.useTopicIds(context.apiVersion());
-        TopicNames names = new TopicNames(metadata.get(), byId);
         OffsetCommitResponse.Builder answer = OffsetCommitResponse.newBuilder(byId);
-        List<OffsetCommitRequestTopic> known = new ArrayList<>();
-        for (OffsetCommitRequestTopic topic : request.topics()) {
-            Optional<Topic> found = names.find(topic.topicId(), topic.name());
-            if (found.isEmpty()) {
-                answer.addPartitions(
-                        topic.topicId(),
-                        topic.name(),
-                        topic.partitions(),
-                        p -> p.partitionIndex(),
-                        names.unknownTopic());
-                continue;
-            }
-            OffsetCommitRequestTopic valid =
-                    new OffsetCommitRequestTopic().setName(found.get().name()).setTopicId(TopicNames.idOf(found.get()));
-            for (var partition : topic.partitions()) {
-                if (partition.partitionIndex() >= 0
-                        && partition.partitionIndex() < found.get().partitions()) {
-                    valid.partitions().add(partition);
-                } else {
-                    answer.addPartition(
-                            topic.topicId(),
-                            found.get().name(),
-                            partition.partitionIndex(),
-                            Errors.UNKNOWN_TOPIC_OR_PARTITION);
-                }
-            }
-            if (!valid.partitions().isEmpty()) {
-                known.add(valid);
-            }
-        }
+        List<OffsetCommitRequestTopic> known =
+                known(request.topics(), COMMIT, new TopicNames(metadata.get(), byId), answer::addPartition);
         if (known.isEmpty()) {
             return CompletableFuture.completedFuture(answer.build().data());
         }
@@ -99,39 +104,9 @@ final class OffsetRequests {
     CompletableFuture<TxnOffsetCommitResponseData> commitInTransaction(
             GroupCoordinator groups, RequestContext context, TxnOffsetCommitRequestData request) {
         boolean byId = TxnOffsetCommitResponse.useTopicIds(context.apiVersion());
-        TopicNames names = new TopicNames(metadata.get(), byId);
         TxnOffsetCommitResponse.Builder answer = TxnOffsetCommitResponse.newBuilder(byId);
-        List<TxnOffsetCommitRequestTopic> known = new ArrayList<>();
-        for (TxnOffsetCommitRequestTopic topic : request.topics()) {
-            Optional<Topic> found = names.find(topic.topicId(), topic.name());
-            if (found.isEmpty()) {
-                answer.addPartitions(
-                        topic.topicId(),
-                        topic.name(),
-                        topic.partitions(),
-                        p -> p.partitionIndex(),
-                        names.unknownTopic());
-                continue;
-            }
-            TxnOffsetCommitRequestTopic valid = new TxnOffsetCommitRequestTopic()
-                    .setName(found.get().name())
-                    .setTopicId(TopicNames.idOf(found.get()));
-            for (var partition : topic.partitions()) {
-                if (partition.partitionIndex() >= 0
-                        && partition.partitionIndex() < found.get().partitions()) {
-                    valid.partitions().add(partition);
-                } else {
-                    answer.addPartition(
-                            topic.topicId(),
-                            found.get().name(),
-                            partition.partitionIndex(),
-                            Errors.UNKNOWN_TOPIC_OR_PARTITION);
-                }
-            }
-            if (!valid.partitions().isEmpty()) {
-                known.add(valid);
-            }
-        }
+        List<TxnOffsetCommitRequestTopic> known =
+                known(request.topics(), TXN_COMMIT, new TopicNames(metadata.get(), byId), answer::addPartition);
         if (known.isEmpty()) {
             return CompletableFuture.completedFuture(answer.build().data());
         }
@@ -140,6 +115,37 @@ final class OffsetRequests {
                 groups.commitTransactionalOffsets(context, rest, BufferSupplier.NO_CACHING)
                         .thenApply(response -> answer.merge(response).build().data()),
                 error -> TxnOffsetCommitRequest.getErrorResponse(request, error));
+    }
+
+    /** Takes a partition into the answer that there is nothing to commit for. */
+    @FunctionalInterface
+    private interface Refusal {
+        void of(Uuid topicId, String name, int partition, Errors error);
+    }
+
+    /** Those of {@code topics} that are there, with those of their partitions that are; of all others {@code refusal} is told. */
+    private static <T, P> List<T> known(List<T> topics, Shape<T, P> shape, TopicNames names, Refusal refusal) {
+        List<T> known = new ArrayList<>();
+        for (T topic : topics) {
+            Uuid id = shape.id.apply(topic);
+            String name = shape.name.apply(topic);
+            Optional<Topic> found = names.find(id, name);
+            List<P> valid = new ArrayList<>();
+            for (P partition : shape.partitions.apply(topic)) {
+                int index = shape.index.applyAsInt(partition);
+                if (found.isEmpty()) {
+                    refusal.of(id, name, index, names.unknownTopic());
+                } else if (index < 0 || index >= found.get().partitions()) {
+                    refusal.of(id, found.get().name(), index, Errors.UNKNOWN_TOPIC_OR_PARTITION);
+                } else {
+                    valid.add(partition);
+                }
+            }
+            if (!valid.isEmpty()) {
+                known.add(shape.make.apply(found.orElseThrow(), valid));
+            }
+        }
+        return known;
     }
 
     CompletableFuture<OffsetDeleteResponseData> delete(
