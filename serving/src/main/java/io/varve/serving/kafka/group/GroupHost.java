@@ -6,6 +6,7 @@ import io.varve.metadata.model.Topic;
 import io.varve.serving.coordinator.InternalTopics;
 import io.varve.serving.kafka.metadata.KafkaImage;
 import io.varve.serving.kafka.metadata.MetadataFeed;
+import io.varve.serving.kafka.runtime.ClockTime;
 import io.varve.serving.kafka.runtime.CoordinatorOptions;
 import io.varve.serving.kafka.runtime.Elections;
 import io.varve.serving.kafka.runtime.LogLoader;
@@ -18,7 +19,6 @@ import java.util.OptionalInt;
 import java.util.TreeMap;
 import java.util.concurrent.ScheduledExecutorService;
 import org.apache.kafka.common.metrics.Metrics;
-import org.apache.kafka.common.utils.Time;
 import org.apache.kafka.coordinator.group.GroupCoordinator;
 import org.apache.kafka.coordinator.group.GroupCoordinatorConfig;
 import org.apache.kafka.coordinator.group.GroupCoordinatorRecordSerde;
@@ -144,7 +144,7 @@ public final class GroupHost implements MetadataFeed.Sink, Elections, AutoClosea
         GroupCoordinatorConfig config = GroupCoordinatorConfig.fromProps(settings);
         Timer timer = new SystemTimerReaper("varve-group-reaper", new SystemTimer("varve-group-timer"));
         return new GroupCoordinatorService.Builder(options.brokerId(), config)
-                .withTime(Time.SYSTEM)
+                .withTime(new ClockTime(clock))
                 .withTimer(timer)
                 .withLoader(new LogLoader(writer, new GroupCoordinatorRecordSerde(), loadThreads, clock))
                 .withWriter(writer)

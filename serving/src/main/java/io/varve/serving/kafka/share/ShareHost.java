@@ -6,6 +6,7 @@ import io.varve.metadata.model.Topic;
 import io.varve.serving.coordinator.InternalTopics;
 import io.varve.serving.kafka.metadata.KafkaImage;
 import io.varve.serving.kafka.metadata.MetadataFeed;
+import io.varve.serving.kafka.runtime.ClockTime;
 import io.varve.serving.kafka.runtime.CoordinatorOptions;
 import io.varve.serving.kafka.runtime.Elections;
 import io.varve.serving.kafka.runtime.LogLoader;
@@ -19,7 +20,6 @@ import java.util.concurrent.ScheduledExecutorService;
 import org.apache.kafka.common.config.AbstractConfig;
 import org.apache.kafka.common.metrics.Metrics;
 import org.apache.kafka.common.protocol.Errors;
-import org.apache.kafka.common.utils.Time;
 import org.apache.kafka.coordinator.share.ShareCoordinator;
 import org.apache.kafka.coordinator.share.ShareCoordinatorConfig;
 import org.apache.kafka.coordinator.share.ShareCoordinatorRecordSerde;
@@ -94,7 +94,7 @@ public final class ShareHost implements MetadataFeed.Sink, Elections, AutoClosea
                         options.brokerId(),
                         new ShareCoordinatorConfig(
                                 new AbstractConfig(ShareCoordinatorConfig.CONFIG_DEF, options.kafka(), false)))
-                .withTime(Time.SYSTEM)
+                .withTime(new ClockTime(clock))
                 .withTimer(new SystemTimerReaper("varve-share-reaper", new SystemTimer("varve-share-timer")))
                 .withLoader(LogLoader.uncompacted(writer, new ShareCoordinatorRecordSerde(), loadThreads, clock))
                 .withWriter(writer)

@@ -5,6 +5,7 @@ import static io.varve.serving.kafka.Eventually.get;
 import io.varve.base.Clock;
 import io.varve.base.PartitionId;
 import io.varve.metadata.model.Topic;
+import io.varve.protocol.runtime.SystemClock;
 import io.varve.serving.coordinator.InternalTopics;
 import io.varve.serving.kafka.Contexts;
 import io.varve.serving.kafka.Eventually;
@@ -15,6 +16,7 @@ import io.varve.serving.kafka.runtime.CoordinatorOptions;
 import io.varve.serving.log.InMemoryPartitionLogs;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -24,6 +26,8 @@ import org.apache.kafka.common.errors.DisconnectException;
 import org.apache.kafka.common.message.HeartbeatRequestData;
 import org.apache.kafka.common.message.JoinGroupRequestData;
 import org.apache.kafka.common.message.JoinGroupResponseData;
+import org.apache.kafka.common.message.LeaveGroupRequestData;
+import org.apache.kafka.common.message.LeaveGroupRequestData.MemberIdentity;
 import org.apache.kafka.common.message.OffsetCommitRequestData;
 import org.apache.kafka.common.message.OffsetCommitRequestData.OffsetCommitRequestPartition;
 import org.apache.kafka.common.message.OffsetCommitRequestData.OffsetCommitRequestTopic;
@@ -54,20 +58,16 @@ final class GroupBroker implements AutoCloseable {
     private final ScheduledExecutorService loadThreads = Executors.newScheduledThreadPool(2);
 
     GroupBroker(int id, FakeMetadata metadata, InMemoryPartitionLogs logs) {
+        this(id, metadata, logs, SystemClock.INSTANCE, Map.of());
+    }
+
+    /** @param more settings of Kafka's coordinator */
+    GroupBroker(int id, FakeMetadata metadata, InMemoryPartitionLogs logs, Clock clock, Map<String, String> more) {
         this.metadata = metadata;
         this.logs = logs;
-        Clock clock = new Clock() {
-            @Override
-            public long nanoTime() {
-                return System.nanoTime();
-            }
-
-            @Override
-            public long wallTimeMs() {
-                return System.currentTimeMillis();
-            }
-        };
-        CoordinatorOptions options = new CoordinatorOptions(id, QUICK, 1, 1, 1, 1 << 20);
+        Map<String, String> settings = new TreeMap<>(QUICK);
+        settings.putAll(more);
+        CoordinatorOptions options = new CoordinatorOptions(id, settings, 1, 1, 1, 1 << 20);
         host = new GroupHost(
                 options,
                 new GroupConfigFeed(GroupHost.settings(options)),
@@ -164,12 +164,26 @@ final class GroupBroker implements AutoCloseable {
                 .errorCode());
     }
 
+    Errors leave(String group, JoinGroupResponseData member) {
+        return Errors.forCode(get(groups.leaveGroup(
+                        Contexts.of(ApiKeys.LEAVE_GROUP, 5),
+                        new LeaveGroupRequestData()
+                                .setGroupId(group)
+                                .setMembers(List.of(new MemberIdentity().setMemberId(member.memberId())))))
+                .errorCode());
+    }
+
     /** Commits for partition 0 of topic t, by nobody in particular. */
     CompletableFuture<Errors> commit(String group, long offset) {
         return commit(group, "", -1, offset);
     }
 
     CompletableFuture<Errors> commit(String group, String member, int generation, long offset) {
+        return commit(9, group, member, generation, offset);
+    }
+
+    /** By a request of that version; up to 4 it says itself how long the offset is kept: as the server has it. */
+    CompletableFuture<Errors> commit(int version, String group, String member, int generation, long offset) {
         OffsetCommitRequestData request = new OffsetCommitRequestData()
                 .setGroupId(group)
                 .setMemberId(member)
@@ -180,7 +194,7 @@ final class GroupBroker implements AutoCloseable {
                                 .setPartitionIndex(0)
                                 .setCommittedOffset(offset)
                                 .setCommittedMetadata("")))));
-        return groups.offsetCommit(Contexts.of(ApiKeys.OFFSET_COMMIT, 9), request)
+        return groups.offsetCommit(Contexts.of(ApiKeys.OFFSET_COMMIT, version), request)
                 .thenApply(response -> Errors.forCode(
                         response.topics().get(0).partitions().get(0).errorCode()));
     }
