@@ -40,7 +40,7 @@ final class EveryVersionIT {
 
     @BeforeAll
     static void start() {
-        broker = new TestBroker();
+        broker = TestBroker.withCoordinators();
         broker.metadata.createTopic("t", 2, 3, Map.of()).join();
     }
 
@@ -86,6 +86,30 @@ final class EveryVersionIT {
             client.sendFrame(frame(header, body.get()));
             assertThat(client.receive(header).errorCounts()).doesNotContainKey(Errors.UNKNOWN_SERVER_ERROR);
         }
+    }
+
+    /**
+     * With something in every field: whatever sense that makes, it is answered in its version and not by a server error. Groups and transactions have
+     * their true coordinators.
+     */
+    @ParameterizedTest
+    @MethodSource("served")
+    void aRequestWithSomethingInEveryFieldIsAnsweredInItsVersionWithoutAServerError(Case one) throws IOException {
+        try (RawClient client = new RawClient(broker.port())) {
+            RequestHeader header = new RequestHeader(one.api(), one.version(), "t", 5);
+            client.sendFrame(frame(header, FilledRequest.of(one.api(), one.version())));
+            assertThat(client.receive(header).errorCounts()).doesNotContainKey(Errors.UNKNOWN_SERVER_ERROR);
+        }
+    }
+
+    private static ByteBuffer frame(RequestHeader header, ByteBuffer body) {
+        ObjectSerializationCache cache = new ObjectSerializationCache();
+        int size = header.data().size(cache, header.headerVersion()) + body.remaining();
+        ByteBufferAccessor frame = new ByteBufferAccessor(ByteBuffer.allocate(size));
+        header.data().write(frame, cache, header.headerVersion());
+        frame.writeByteBuffer(body);
+        frame.flip();
+        return frame.buffer();
     }
 
     private static ApiMessage defaultBody(Case one) {

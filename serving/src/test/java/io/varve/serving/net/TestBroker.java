@@ -2,6 +2,7 @@ package io.varve.serving.net;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.netty.util.HashedWheelTimer;
+import io.varve.base.FaultHandler;
 import io.varve.base.PartitionId;
 import io.varve.metadata.api.MetadataClient;
 import io.varve.metadata.api.MetadataDelta;
@@ -10,8 +11,12 @@ import io.varve.metadata.model.BrokerInfo;
 import io.varve.metadata.model.PartitionState;
 import io.varve.metadata.testing.InMemoryMetadata;
 import io.varve.protocol.runtime.SystemClock;
+import io.varve.serving.coordinator.Coordinators;
 import io.varve.serving.coordinator.OnlyProducerIds;
+import io.varve.serving.kafka.KafkaCoordinators;
 import io.varve.serving.kafka.record.KafkaRecordValidation;
+import io.varve.serving.kafka.runtime.BrokerClient;
+import io.varve.serving.kafka.runtime.CoordinatorOptions;
 import io.varve.serving.log.InMemoryPartitionLogs;
 import io.varve.serving.log.PartitionLogs;
 import io.varve.serving.request.BrokerConfigs;
@@ -25,8 +30,13 @@ import io.varve.serving.request.TopicCache;
 import io.varve.serving.request.admission.QuotaGate;
 import io.varve.sim.RecordingFaultHandler;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.apache.kafka.common.errors.DisconnectException;
+import org.apache.kafka.common.requests.AbstractRequest;
+import org.apache.kafka.common.requests.AbstractResponse;
 
 /** A broker with a real socket, real handlers and the real metadata state machine, over logs in memory. */
 final class TestBroker implements AutoCloseable {
@@ -42,6 +52,7 @@ final class TestBroker implements AutoCloseable {
     final RecordingFaultHandler faults = new RecordingFaultHandler();
 
     private final int id;
+    private final Coordinators coordinators;
     private final HashedWheelTimer wheel = new HashedWheelTimer(5, TimeUnit.MILLISECONDS);
 
     TestBroker() {
@@ -49,6 +60,42 @@ final class TestBroker implements AutoCloseable {
     }
 
     TestBroker(InMemoryMetadata cluster, int id, KafkaServerOptions options) {
+        this(cluster, id, options, (metadata, logs, faults) -> OnlyProducerIds.over(metadata));
+    }
+
+    /** One whose groups and transactions are coordinated as they really are. */
+    static TestBroker withCoordinators() {
+        return new TestBroker(
+                new InMemoryMetadata(SystemClock.INSTANCE, 7).withBookies(3),
+                1,
+                options(),
+                (metadata, logs, faults) -> new KafkaCoordinators(
+                        new CoordinatorOptions(1, Map.of("group.initial.rebalance.delay.ms", "0"), 2, 2, 2, 1 << 20),
+                        metadata,
+                        logs,
+                        new NoOtherBroker(),
+                        SystemClock.INSTANCE,
+                        faults));
+    }
+
+    /** Makes the coordinators of a broker. */
+    private interface CoordinatorsFactory {
+        Coordinators over(MetadataClient metadata, PartitionLogs logs, FaultHandler faults);
+    }
+
+    private static final class NoOtherBroker implements BrokerClient {
+        @Override
+        public CompletableFuture<AbstractResponse> send(
+                int broker, AbstractRequest.Builder<? extends AbstractRequest> request) {
+            return CompletableFuture.failedFuture(new DisconnectException("there is no broker " + broker));
+        }
+
+        @Override
+        public void close() {}
+    }
+
+    private TestBroker(
+            InMemoryMetadata cluster, int id, KafkaServerOptions options, CoordinatorsFactory coordinatorsFactory) {
         this.id = id;
         this.cluster = cluster;
         this.metadata = cluster.newClient();
@@ -68,8 +115,8 @@ final class TestBroker implements AutoCloseable {
                 new TopicCache(),
                 deadlines,
                 new ClientQuotas(metadata, SystemClock.INSTANCE));
-        RequestDispatcher dispatcher =
-                new RequestDispatcher(services, new KafkaRecordValidation(), OnlyProducerIds.over(metadata));
+        this.coordinators = coordinatorsFactory.over(metadata, logs, faults);
+        RequestDispatcher dispatcher = new RequestDispatcher(services, new KafkaRecordValidation(), coordinators);
         this.server =
                 KafkaServer.bind(options, new QuotaGate(dispatcher, services), SystemClock.INSTANCE, meters, faults);
         metadata.registerBroker(new BrokerInfo(
@@ -144,6 +191,7 @@ final class TestBroker implements AutoCloseable {
     @Override
     public void close() {
         server.close();
+        coordinators.close();
         wheel.stop();
         metadata.close();
         faults.assertNone();
