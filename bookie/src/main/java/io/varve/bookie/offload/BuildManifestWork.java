@@ -35,7 +35,7 @@ public final class BuildManifestWork implements TaskWork<BookieTask.BuildManifes
     public CompletableFuture<TaskOutcome> start(
             BookieTask.BuildManifest task, MetadataView view, BooleanSupplier wanted) {
         return CompletableFuture.supplyAsync(() -> build(task, view), blocking)
-                .exceptionally(failure -> new TaskOutcome.Failed(OffloadWork.lineOf(failure)));
+                .exceptionally(OffloadWork::failed);
     }
 
     private TaskOutcome build(BookieTask.BuildManifest task, MetadataView view) {

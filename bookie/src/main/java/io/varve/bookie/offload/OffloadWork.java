@@ -96,6 +96,16 @@ public final class OffloadWork implements TaskWork<BookieTask.Offload> {
         }
     }
 
+    /** How work ended that threw: a broken invariant is no operating failure, and goes on to the runner. */
+    static TaskOutcome failed(Throwable failure) {
+        Throwable root =
+                failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
+        if (root instanceof Error fault) {
+            throw fault;
+        }
+        return new TaskOutcome.Failed(lineOf(failure));
+    }
+
     static String lineOf(Throwable failure) {
         Throwable root =
                 failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;

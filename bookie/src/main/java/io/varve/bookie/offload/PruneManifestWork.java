@@ -30,7 +30,7 @@ public final class PruneManifestWork implements TaskWork<BookieTask.PruneManifes
     public CompletableFuture<TaskOutcome> start(
             BookieTask.PruneManifest task, MetadataView view, BooleanSupplier wanted) {
         return CompletableFuture.supplyAsync(() -> prune(task, wanted), blocking)
-                .exceptionally(failure -> new TaskOutcome.Failed(OffloadWork.lineOf(failure)));
+                .exceptionally(OffloadWork::failed);
     }
 
     private TaskOutcome prune(BookieTask.PruneManifest task, BooleanSupplier wanted) {

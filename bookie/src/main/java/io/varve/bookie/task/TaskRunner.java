@@ -137,12 +137,19 @@ public final class TaskRunner implements AutoCloseable {
         LOG.info("event=task-begun task={} kind={} what=\"{}\"", task.taskId(), kind.label(), task);
         orderFor(task, kind)
                 .thenCompose(view -> work(task, kind, view))
-                .exceptionally(failure ->
-                        new TaskOutcome.TryAgain(String.valueOf(root(failure).getMessage())))
+                .exceptionally(failure -> notCarriedOut(kind, root(failure)))
                 .thenAccept(outcome -> run(() -> {
                     metrics.ended(kind, outcome, clock.nanoTime() - startNanos);
                     onEnded(task, kind, outcome);
                 }));
+    }
+
+    /** Any thread. */
+    private TaskOutcome notCarriedOut(TaskKind kind, Throwable failure) {
+        if (failure instanceof Error) {
+            faults.onFault("bookie task " + kind.label(), failure);
+        }
+        return new TaskOutcome.TryAgain(String.valueOf(failure.getMessage()));
     }
 
     /** The view on which the work goes: a linearizable one, in which the order still stands, if the work can't be undone. */

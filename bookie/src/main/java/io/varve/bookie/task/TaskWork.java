@@ -20,7 +20,7 @@ public interface TaskWork<T extends BookieTask> {
      *
      * @param view the newest, or the linearizable one if the work is irreversible
      * @param wanted whether the task still stands: work of any length looks now and then, and fails if it doesn't. Any thread
-     * @return never fails
+     * @return fails with what is thrown as an {@link Error}, and with what is worth trying again here; everything else is an outcome
      */
     CompletableFuture<TaskOutcome> start(T task, MetadataView view, BooleanSupplier wanted);
 }

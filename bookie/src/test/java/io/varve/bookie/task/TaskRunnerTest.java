@@ -23,6 +23,7 @@ import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeSet;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
@@ -43,20 +44,43 @@ class TaskRunnerTest {
     private final FakeMetadata metadata = new FakeMetadata();
     private final FakeWork offloads = new FakeWork(false);
     private final FakeWork deletions = new FakeWork(true);
+    private final FakeWork manifests = new FakeWork(false);
     private final TaskRunner runner = new TaskRunner(
             SELF,
             metadata.client(),
             works(),
-            Map.of(TaskKind.OFFLOAD, 2, TaskKind.DELETE_REPLICA, 2),
+            Map.of(TaskKind.OFFLOAD, 2, TaskKind.DELETE_REPLICA, 2, TaskKind.BUILD_MANIFEST, 1),
             SystemClock.INSTANCE,
             SystemRandomness.INSTANCE,
             faults,
             new SimpleMeterRegistry());
 
+    private boolean faultExpected;
+
     @AfterEach
     void close() {
         runner.close();
-        faults.assertNone();
+        if (!faultExpected) {
+            faults.assertNone();
+        }
+    }
+
+    @Test
+    void aBrokenInvariantInsideAWorkReachesTheFaultHandler() throws Exception {
+        faultExpected = true;
+        metadata.give(offload(1));
+        runner.start();
+        offloads.next().outcome.completeExceptionally(new AssertionError("planted"));
+        offloads.next();
+        assertThat(faults.faults()).hasSize(1);
+    }
+
+    @Test
+    void aManifestIsReportedWithWhatItSupersedes() throws Exception {
+        metadata.give(new BookieTask.BuildManifest(3, SELF, PARTITION, Optional.empty(), 0, 10));
+        runner.start();
+        manifests.next().end(new TaskOutcome.ManifestEdited(Optional.empty(), List.of("old")));
+        assertThat(metadata.reports.take()).isEqualTo("commit manifest 3 Optional.empty [old]");
     }
 
     @Test
@@ -144,6 +168,7 @@ class TaskRunnerTest {
         works.put(TaskKind.DELETE_REPLICA, deletions);
         works.put(TaskKind.COPY_REPLICA, new FakeWork(false));
         works.put(TaskKind.DELETE_OBJECT, new FakeWork(true));
+        works.put(TaskKind.BUILD_MANIFEST, manifests);
         return works;
     }
 
@@ -262,6 +287,7 @@ class TaskRunnerTest {
                 case "unsubscribe" -> null;
                 case "linearizable" -> read();
                 case "commitOffload" -> report("commit " + args[0]);
+                case "commitManifest" -> report("commit manifest " + args[0] + " " + args[1] + " " + args[2]);
                 case "completeTask" -> report("complete " + args[0]);
                 case "failTask" -> report("fail " + args[0] + " " + args[1]);
                 default -> throw new UnsupportedOperationException(method.getName());

@@ -32,6 +32,7 @@ import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.config.ConfigResource;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.StringDeserializer;
 import org.apache.kafka.common.serialization.StringSerializer;
 import org.junit.jupiter.api.Test;
@@ -81,8 +82,11 @@ class ManifestIT {
             awaitManifests(link, PAID, 10);
             ReadBack.of(cluster.bootstrap(), TOPIC, PARTITIONS, PATIENCE).isExactly(acks);
 
-            cluster.broker(1).kill();
-            ProcessCluster.awaitReady(cluster.launchBroker(1));
+            try (KafkaConsumer<byte[], byte[]> reader = readerOfTheOldEnd(cluster)) {
+                cluster.broker(1).kill();
+                ProcessCluster.awaitReady(cluster.launchBroker(1));
+                assertReadsOn(reader, acks);
+            }
             ReadBack.of(cluster.bootstrap(), TOPIC, PARTITIONS, PATIENCE).isExactly(acks);
             assertThat(readCommitted(cluster)).isEqualTo(committed);
             assertTimesAreFound(cluster, acks);
@@ -148,6 +152,40 @@ class ManifestIT {
             }
         }
         return committed;
+    }
+
+    /** A consumer that has read a little of what an epoch wrote that has long ended. */
+    private static KafkaConsumer<byte[], byte[]> readerOfTheOldEnd(ProcessCluster cluster) {
+        Map<String, Object> config = new TreeMap<>();
+        config.put("bootstrap.servers", cluster.bootstrap());
+        config.put("auto.offset.reset", "none");
+        config.put("max.poll.records", 10);
+        config.put("max.partition.fetch.bytes", SEGMENT_BYTES);
+        config.put("default.api.timeout.ms", (int) PATIENCE.toMillis());
+        KafkaConsumer<byte[], byte[]> consumer =
+                new KafkaConsumer<>(config, new ByteArrayDeserializer(), new ByteArrayDeserializer());
+        TopicPartition partition = new TopicPartition(TOPIC, 0);
+        consumer.assign(List.of(partition));
+        consumer.seek(partition, 0);
+        Await.until("the first records come", PATIENCE, () -> !consumer.poll(Duration.ofMillis(200))
+                .isEmpty());
+        return consumer;
+    }
+
+    /** Under the next epoch the consumer asks where the one of its records ended, and goes on where it was. */
+    private static void assertReadsOn(KafkaConsumer<byte[], byte[]> consumer, AckLog acks) {
+        TopicPartition partition = new TopicPartition(TOPIC, 0);
+        long next = consumer.position(partition);
+        assertThat(next).isLessThan(acks.end(0) / 2);
+        long untilNs = System.nanoTime() + PATIENCE.toNanos();
+        while (next < acks.end(0) && System.nanoTime() - untilNs < 0) {
+            for (ConsumerRecord<byte[], byte[]> record : consumer.poll(Duration.ofMillis(200))) {
+                assertThat(record.offset()).isEqualTo(next);
+                assertThat(NumberedProducer.record(record.value())).isEqualTo(acks.at(0, next));
+                next++;
+            }
+        }
+        assertThat(next).isEqualTo(acks.end(0));
     }
 
     private static List<String> readCommitted(ProcessCluster cluster) {
