@@ -34,8 +34,7 @@ public final class BuildManifestWork implements TaskWork<BookieTask.BuildManifes
     @Override
     public CompletableFuture<TaskOutcome> start(
             BookieTask.BuildManifest task, MetadataView view, BooleanSupplier wanted) {
-        return CompletableFuture.supplyAsync(() -> build(task, view), blocking)
-                .exceptionally(OffloadWork::failed);
+        return CompletableFuture.supplyAsync(() -> build(task, view), blocking).exceptionally(OffloadWork::failed);
     }
 
     private TaskOutcome build(BookieTask.BuildManifest task, MetadataView view) {

@@ -90,7 +90,9 @@ class ManifestWorksTest {
 
     private MetadataView view() {
         return (MetadataView) Proxy.newProxyInstance(
-                ManifestWorksTest.class.getClassLoader(), new Class<?>[] {MetadataView.class}, (proxy, method, args) -> {
+                ManifestWorksTest.class.getClassLoader(),
+                new Class<?>[] {MetadataView.class},
+                (proxy, method, args) -> {
                     if (method.getName().equals("partition")) {
                         return Optional.of(new PartitionState(PARTITION, 1, 0, 0, chain));
                     }
@@ -133,7 +135,10 @@ class ManifestWorksTest {
 
         @Override
         public Edited extend(
-                PartitionId partition, Optional<ManifestRef> before, long generation, List<SegmentDescriptor> segments) {
+                PartitionId partition,
+                Optional<ManifestRef> before,
+                long generation,
+                List<SegmentDescriptor> segments) {
             added.addAll(segments);
             return answer.get();
         }

@@ -46,10 +46,15 @@ class ManifestIT {
 
     private static final String TOPIC = "layers";
     private static final String PAID = "paid";
-    private static final int PARTITIONS = 2;
+    private static final int PARTITIONS = 4;
     private static final int SEGMENTS = Integer.getInteger("varve.manifest.segments", 300);
     private static final int RECORDS_PER_SEGMENT = 16;
     private static final int SEGMENT_BYTES = 16 * 1024;
+
+    /** Slow enough for a roll as soon as a segment is full. */
+    private static final int RECORDS_PER_SECOND = 125 * PARTITIONS;
+
+    private static final int MANIFEST_SEGMENTS_MIN = 8;
     private static final Duration PATIENCE = Duration.ofMinutes(5);
 
     @RegisterExtension
@@ -58,7 +63,7 @@ class ManifestIT {
     @Test
     void theOldEndsOfChainsLiveInManifestsAndAreReadVerifiedAndDeletedThere() throws Exception {
         ProcessCluster cluster = clusters.start(ClusterShape.of(1, 3, 1)
-                .withMetadata("metadata.manifest.segments.min", "8")
+                .withMetadata("metadata.manifest.segments.min", Integer.toString(MANIFEST_SEGMENTS_MIN))
                 .withMetadata("metadata.offload.delay.ms", "0")
                 .withMetadata("metadata.offload.small.bytes", "1")
                 .withMetadata("metadata.offload.merge.bytes", Integer.toString(3 * SEGMENT_BYTES)));
@@ -78,7 +83,7 @@ class ManifestIT {
 
             List<String> committed = writeTransactions(cluster);
             AckLog acks = write(cluster);
-            awaitManifests(link, TOPIC, SEGMENTS * 8 / 10);
+            awaitManifests(link, TOPIC, SEGMENTS / 2);
             awaitManifests(link, PAID, 10);
             ReadBack.of(cluster.bootstrap(), TOPIC, PARTITIONS, PATIENCE).isExactly(acks);
 
@@ -117,7 +122,7 @@ class ManifestIT {
         long records = (long) SEGMENTS * RECORDS_PER_SEGMENT;
         try (NumberedProducer producer =
                 new NumberedProducer(cluster.bootstrap(), TOPIC, 1_000, acks, Duration.ofSeconds(120))) {
-            producer.start(1, records, 2_000);
+            producer.start(1, records, RECORDS_PER_SECOND);
             Await.until("half of it is written", PATIENCE, () -> acks.count() >= records / 2);
             cluster.bookie(2).kill();
             Await.until("three quarters of it are written", PATIENCE, () -> acks.count() >= records * 3 / 4);
@@ -167,8 +172,10 @@ class ManifestIT {
         TopicPartition partition = new TopicPartition(TOPIC, 0);
         consumer.assign(List.of(partition));
         consumer.seek(partition, 0);
-        Await.until("the first records come", PATIENCE, () -> !consumer.poll(Duration.ofMillis(200))
-                .isEmpty());
+        Await.until(
+                "the first records come",
+                PATIENCE,
+                () -> !consumer.poll(Duration.ofMillis(200)).isEmpty());
         return consumer;
     }
 
@@ -246,11 +253,12 @@ class ManifestIT {
     private static void awaitManifests(MetadataLink link, String topic, int segments) {
         Await.until(segments + " segments of " + topic + " are in manifests", PATIENCE, () -> {
             long described = 0;
+            int left = 0;
             for (PartitionState partition : partitions(link.client().view(), topic)) {
-                described +=
-                        partition.chain().manifest().map(ManifestRef::segments).orElse(0L);
+                described += partition.chain().manifest().map(ManifestRef::segments).orElse(0L);
+                left = Math.max(left, partition.chain().size());
             }
-            return described >= segments;
+            return described >= segments && left <= 2 * MANIFEST_SEGMENTS_MIN;
         });
         for (PartitionState partition : partitions(link.client().view(), topic)) {
             long next = partition.chain().manifest().map(ManifestRef::endOffset).orElse(0L);

@@ -6,6 +6,7 @@ import io.varve.metadata.model.SegmentChain;
 import io.varve.metadata.model.SegmentDescriptor;
 import io.varve.serving.log.LogError;
 import io.varve.tiering.api.ChainManifests;
+import java.util.ArrayDeque;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BiConsumer;
@@ -22,9 +23,13 @@ final class ChainLookup {
 
     private static final Logger LOG = LoggerFactory.getLogger(ChainLookup.class);
 
+    /** Readers in order stay in a segment for many reads: so many of them need no leaf of a manifest in memory meanwhile. */
+    private static final int RECENT_MAX = 16;
+
     private final ChainManifests manifests;
     private final PartitionLoop loop;
     private final Supplier<PartitionState> newest;
+    private final ArrayDeque<SegmentDescriptor> recent = new ArrayDeque<>();
 
     /** @param newest the newest state of the partition that is known */
     ChainLookup(ChainManifests manifests, PartitionLoop loop, Supplier<PartitionState> newest) {
@@ -47,6 +52,12 @@ final class ChainLookup {
             return;
         }
         long at = Math.max(offset, manifest.startOffset());
+        for (SegmentDescriptor segment : recent) {
+            if (segment.covers(at)) {
+                answer.accept(Optional.of(segment), LogError.NONE);
+                return;
+            }
+        }
         ask(
                 manifest,
                 asked -> manifests.segmentAt(asked, newest.get().id(), at),
@@ -54,10 +65,20 @@ final class ChainLookup {
                 (found, error) -> {
                     // A manifest has a segment at each of its offsets: it was checked to.
                     boolean isAbsent = error == LogError.NONE && found.isEmpty();
+                    if (error == LogError.NONE) {
+                        found.ifPresent(this::remember);
+                    }
                     answer.accept(
                             error == LogError.NONE ? found : Optional.empty(),
                             isAbsent ? LogError.STORAGE_UNAVAILABLE : error);
                 });
+    }
+
+    private void remember(SegmentDescriptor segment) {
+        if (recent.size() == RECENT_MAX) {
+            recent.removeLast();
+        }
+        recent.addFirst(segment);
     }
 
     /** The first segment that goes beyond an offset and may have a record at or after a time; nothing if none does. */
@@ -114,8 +135,7 @@ final class ChainLookup {
 
     /** The manifest, if it describes something at or after an offset. */
     private ManifestRef manifestBeyond(long offset) {
-        return chain()
-                .manifest()
+        return chain().manifest()
                 .filter(manifest -> offset < manifest.endOffset())
                 .orElse(null);
     }

@@ -54,11 +54,21 @@ class ChainLookupTest {
     }
 
     @Test
+    void aReaderInOrderAsksOnceForEachSegment() {
+        for (long offset = 0; offset < 30; offset++) {
+            assertThat(from(offset).covers(offset)).isTrue();
+        }
+        assertThat(manifests.asked).hasSize(3);
+    }
+
+    @Test
     void aTimeIsLookedForInTheManifestFirstAndThenInTheChain() {
         assertThat(atTimestamp(1_015, 0).startOffset()).isEqualTo(10);
         assertThat(atTimestamp(1_015, 20).startOffset()).isEqualTo(20);
         assertThat(atTimestamp(1_031, 0).startOffset()).isEqualTo(30);
-        assertThat(atTimestamp(9_999, 0).startOffset()).as("the open one may have it").isEqualTo(40);
+        assertThat(atTimestamp(9_999, 0).startOffset())
+                .as("the open one may have it")
+                .isEqualTo(40);
     }
 
     @Test
@@ -157,7 +167,8 @@ class ChainLookupTest {
                 isOpen ? -1 : maxTimestampMs,
                 isOpen
                         ? Optional.empty()
-                        : Optional.of(new ObjectRef("o" + startOffset, 1, 1, 1, startOffset, endOffset, maxTimestampMs)));
+                        : Optional.of(
+                                new ObjectRef("o" + startOffset, 1, 1, 1, startOffset, endOffset, maxTimestampMs)));
     }
 
     private static PartitionState state(ManifestRef manifest, SegmentDescriptor... segments) {
@@ -200,36 +211,20 @@ class ChainLookupTest {
         @Override
         public CompletableFuture<Optional<SegmentDescriptor>> segmentAtTimestamp(
                 ManifestRef manifest, PartitionId partition, long timestampMs, long fromOffset) {
-            return read(manifest).thenApply(all -> all.stream()
-                    .filter(s -> s.endOffset() > fromOffset && s.maxTimestampMs() >= timestampMs)
-                    .findFirst());
+            return read(manifest)
+                    .thenApply(all -> all.stream()
+                            .filter(s -> s.endOffset() > fromOffset && s.maxTimestampMs() >= timestampMs)
+                            .findFirst());
         }
 
         @Override
         public CompletableFuture<Long> timestampMsMost(ManifestRef manifest, PartitionId partition, long fromOffset) {
-            return read(manifest).thenApply(all -> all.stream()
-                    .filter(s -> s.endOffset() > fromOffset)
-                    .mapToLong(SegmentDescriptor::maxTimestampMs)
-                    .max()
-                    .orElse(-1));
-        }
-    }
-
-    /** Everything at once, on the caller's thread. */
-    private static final class HereAndNow implements LoopThread {
-        @Override
-        public boolean isCurrent() {
-            return true;
-        }
-
-        @Override
-        public void every(long intervalMs, Runnable task) {
-            // Nothing ticks here.
-        }
-
-        @Override
-        public void execute(Runnable task) {
-            task.run();
+            return read(manifest)
+                    .thenApply(all -> all.stream()
+                            .filter(s -> s.endOffset() > fromOffset)
+                            .mapToLong(SegmentDescriptor::maxTimestampMs)
+                            .max()
+                            .orElse(-1));
         }
     }
 }

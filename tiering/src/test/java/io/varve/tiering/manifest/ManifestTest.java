@@ -166,6 +166,24 @@ class ManifestTest {
         assertThat(worker.prune(PARTITION, ref, 2, 100, () -> true).manifest()).isEmpty();
     }
 
+    /** The line on manifests in docs/TIERING.md. */
+    @Test
+    void anExtensionCostsTwoPutsAndUpToFiveGets() {
+        ManifestRef small = built(Optional.empty(), 1, segments(0, 64));
+        assertCosts(4, () -> built(Optional.of(small), 2, segments(64, 64)));
+        int leaf = ManifestLeaf.SEGMENTS_MAX;
+        ManifestRef large = built(Optional.empty(), 3, segments(0, leaf + 64));
+        assertCosts(5, () -> built(Optional.of(large), 4, segments(leaf + 64, 64)));
+    }
+
+    private void assertCosts(long gets, Runnable extension) {
+        long putsBefore = store.calls(Verb.PUT);
+        long getsBefore = store.calls(Verb.GET);
+        extension.run();
+        assertThat(store.calls(Verb.PUT) - putsBefore).isEqualTo(2);
+        assertThat(store.calls(Verb.GET) - getsBefore).isEqualTo(gets);
+    }
+
     @Test
     void noObjectIsInTwoLeaves() {
         List<SegmentDescriptor> odd = segments(1, ManifestLeaf.SEGMENTS_MAX + 1);

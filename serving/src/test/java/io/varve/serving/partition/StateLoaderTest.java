@@ -1,0 +1,219 @@
+package io.varve.serving.partition;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.varve.base.PartitionId;
+import io.varve.base.SegmentId;
+import io.varve.base.TopicId;
+import io.varve.metadata.model.ManifestRef;
+import io.varve.metadata.model.ObjectRef;
+import io.varve.metadata.model.PartitionState;
+import io.varve.metadata.model.SegmentChain;
+import io.varve.metadata.model.SegmentDescriptor;
+import io.varve.metadata.testing.StepClock;
+import io.varve.protocol.record.RecordBatchHeader;
+import io.varve.protocol.storage.EntryFormat;
+import io.varve.serving.core.partition.LogState;
+import io.varve.serving.core.partition.SegmentRules;
+import io.varve.tiering.api.ChainManifests;
+import io.varve.tiering.api.RemoteReadException;
+import io.varve.tiering.api.RemoteReadException.Kind;
+import io.varve.tiering.api.RemoteSegments;
+import io.varve.tiering.api.SealedSegmentSource.Checkpoint;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+
+/** An owner's state is rebuilt from the newest checkpoint there is, in the chain or in the manifest behind it. */
+class StateLoaderTest {
+
+    private static final PartitionId PARTITION = new PartitionId(new TopicId(1, 2), 0);
+    private static final int OFFSETS_EACH = 10;
+    private static final long MANIFEST_END = 30;
+    private static final long END = 40;
+
+    private final TreeMap<Long, SegmentDescriptor> segments = new TreeMap<>();
+    private final FakeBucket bucket = new FakeBucket();
+    private final StepClock clock = new StepClock(1_000);
+    private final PartitionLoop loop = new PartitionLoop(
+            new HereAndNow(),
+            (what, fault) -> {
+                throw new AssertionError(what, fault);
+            },
+            1 << 20,
+            4);
+    private final PartitionContext context = new PartitionContext(
+            1,
+            null,
+            null,
+            bucket,
+            bucket,
+            clock,
+            (what, fault) -> {
+                throw new AssertionError(what, fault);
+            },
+            PartitionOptions.defaults(),
+            SegmentRules.STANDARD,
+            new AtomicLong(),
+            null);
+
+    StateLoaderTest() {
+        for (long start = 0; start < END; start += OFFSETS_EACH) {
+            segments.put(start, segment(start));
+        }
+    }
+
+    @Test
+    void theNewestCheckpointIsLookedForInTheManifestWhenTheChainHasNone() {
+        bucket.checkpoints.put("o10", stateAt(12));
+        assertThat(load().join().encode()).isEqualTo(stateAt(END).encode());
+        assertThat(bucket.readFrom).as("not before the checkpoint").containsExactly(12L, 20L, 30L);
+    }
+
+    @Test
+    void withoutAnyCheckpointTheWholeLogIsReplayed() {
+        assertThat(load().join().encode()).isEqualTo(stateAt(END).encode());
+        assertThat(bucket.readFrom).containsExactly(0L, 10L, 20L, 30L);
+    }
+
+    @Test
+    void aManifestThatCannotBeReadIsTroubleAndNotTheBeginningOfTheLog_I7() {
+        bucket.manifestIsMissing = true;
+        assertThatThrownBy(() -> load().join())
+                .hasCauseInstanceOf(StateLoader.StateUnavailableException.class)
+                .hasMessageContaining("offset " + MANIFEST_END);
+    }
+
+    private CompletableFuture<LogState> load() {
+        ManifestRef manifest = new ManifestRef(
+                "root", 1, 0, MANIFEST_END, 3, 300, 1, 100, 1, List.of(new ManifestRef.Mark(MANIFEST_END, 300, 1)));
+        SegmentChain chain = SegmentChain.EMPTY
+                .withManifest(Optional.of(manifest))
+                .append(segments.get(MANIFEST_END));
+        PartitionState state = new PartitionState(PARTITION, 1, 0, 0, chain);
+        return new StateLoader(context, loop, new SegmentReader(context), state, END).load();
+    }
+
+    private LogState stateAt(long endOffset) {
+        LogState state = LogState.empty(0);
+        for (long offset = 0; offset < endOffset; offset++) {
+            if (offset > 0 && offset % OFFSETS_EACH == 0) {
+                state.onSegment(offset, LogState.KEEP_ABORTED);
+            }
+            ByteBuffer batch = batch(offset);
+            state.apply(batch, EntryFormat.HEADER_BYTES + batch.remaining(), clock.wallTimeMs());
+        }
+        return state;
+    }
+
+    private static ByteBuffer batch(long offset) {
+        ByteBuffer batch = ByteBuffer.allocate(RecordBatchHeader.BYTES + 10);
+        batch.putLong(offset)
+                .putInt(batch.capacity() - RecordBatchHeader.LENGTH_PREFIX_BYTES)
+                .putInt(-1)
+                .put(RecordBatchHeader.MAGIC)
+                .putInt(0)
+                .putShort((short) 0)
+                .putInt(0)
+                .putLong(1_000 + offset)
+                .putLong(1_000 + offset)
+                .putLong(100)
+                .putShort((short) 0)
+                .putInt((int) offset)
+                .putInt(1)
+                .clear();
+        RecordBatchHeader.setLeaderEpoch(batch, 0, (int) offset / 15);
+        return batch;
+    }
+
+    private static ByteBuffer entry(long offset) {
+        ByteBuffer payload = batch(offset);
+        ByteBuffer entry = ByteBuffer.allocate(EntryFormat.HEADER_BYTES + payload.remaining());
+        EntryFormat.putHeader(
+                entry, offset, offset, payload.remaining(), EntryFormat.checksum(offset, offset, payload));
+        return entry.put(payload).flip();
+    }
+
+    private static SegmentDescriptor segment(long startOffset) {
+        return new SegmentDescriptor(
+                new SegmentId(1 + startOffset),
+                PARTITION,
+                0,
+                SegmentDescriptor.State.SEALED,
+                startOffset,
+                startOffset + OFFSETS_EACH,
+                2,
+                List.of(),
+                List.of(),
+                100,
+                1,
+                0,
+                1,
+                Optional.of(new ObjectRef(
+                        "o" + startOffset, 1, 1, 1, startOffset, startOffset + OFFSETS_EACH, 1)));
+    }
+
+    /** Segments and manifests as they would be read from the bucket. */
+    private final class FakeBucket implements RemoteSegments, ChainManifests {
+
+        private final Map<String, LogState> checkpoints = new TreeMap<>();
+        private final List<Long> readFrom = new ArrayList<>();
+        private boolean manifestIsMissing;
+
+        @Override
+        public CompletableFuture<RemoteEntries> read(
+                ObjectRef object, PartitionId partition, long fromOffset, int maxBytes) {
+            readFrom.add(fromOffset);
+            List<ByteBuffer> entries = new ArrayList<>();
+            for (long offset = fromOffset; offset < object.endOffset(); offset++) {
+                entries.add(entry(offset));
+            }
+            return CompletableFuture.completedFuture(new RemoteEntries(entries, object.endOffset()));
+        }
+
+        @Override
+        public CompletableFuture<Optional<Checkpoint>> checkpoint(
+                ObjectRef object, PartitionId partition, long atMostOffset) {
+            return CompletableFuture.completedFuture(Optional.ofNullable(checkpoints.get(object.key()))
+                    .map(state -> new Checkpoint(state.offset(), state.encode())));
+        }
+
+        @Override
+        public CompletableFuture<Optional<SegmentDescriptor>> segmentAt(
+                ManifestRef manifest, PartitionId partition, long offset) {
+            return manifestIsMissing
+                    ? CompletableFuture.failedFuture(new RemoteReadException(Kind.MISSING, "root", null))
+                    : CompletableFuture.completedFuture(
+                            Optional.of(segments.floorEntry(offset).getValue()));
+        }
+
+        @Override
+        public CompletableFuture<Optional<Long>> entryForTimestamp(
+                ObjectRef object, PartitionId partition, long timestampMs) {
+            throw new UnsupportedOperationException("no times here");
+        }
+
+        @Override
+        public CompletableFuture<Optional<SegmentDescriptor>> segmentAtTimestamp(
+                ManifestRef manifest, PartitionId partition, long timestampMs, long fromOffset) {
+            throw new UnsupportedOperationException("no times here");
+        }
+
+        @Override
+        public CompletableFuture<Long> timestampMsMost(ManifestRef manifest, PartitionId partition, long fromOffset) {
+            throw new UnsupportedOperationException("no times here");
+        }
+
+        @Override
+        public void close() {
+            // Nothing is open.
+        }
+    }
+}
