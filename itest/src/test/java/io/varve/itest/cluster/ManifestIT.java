@@ -255,7 +255,8 @@ class ManifestIT {
             long described = 0;
             int left = 0;
             for (PartitionState partition : partitions(link.client().view(), topic)) {
-                described += partition.chain().manifest().map(ManifestRef::segments).orElse(0L);
+                described +=
+                        partition.chain().manifest().map(ManifestRef::segments).orElse(0L);
                 left = Math.max(left, partition.chain().size());
             }
             return described >= segments && left <= 2 * MANIFEST_SEGMENTS_MIN;

@@ -94,9 +94,8 @@ class StateLoaderTest {
     private CompletableFuture<LogState> load() {
         ManifestRef manifest = new ManifestRef(
                 "root", 1, 0, MANIFEST_END, 3, 300, 1, 100, 1, List.of(new ManifestRef.Mark(MANIFEST_END, 300, 1)));
-        SegmentChain chain = SegmentChain.EMPTY
-                .withManifest(Optional.of(manifest))
-                .append(segments.get(MANIFEST_END));
+        SegmentChain chain =
+                SegmentChain.EMPTY.withManifest(Optional.of(manifest)).append(segments.get(MANIFEST_END));
         PartitionState state = new PartitionState(PARTITION, 1, 0, 0, chain);
         return new StateLoader(context, loop, new SegmentReader(context), state, END).load();
     }
@@ -156,8 +155,7 @@ class StateLoaderTest {
                 1,
                 0,
                 1,
-                Optional.of(new ObjectRef(
-                        "o" + startOffset, 1, 1, 1, startOffset, startOffset + OFFSETS_EACH, 1)));
+                Optional.of(new ObjectRef("o" + startOffset, 1, 1, 1, startOffset, startOffset + OFFSETS_EACH, 1)));
     }
 
     /** Segments and manifests as they would be read from the bucket. */
