@@ -12,8 +12,8 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * Chooses bookies for a new segment, or for one more copy of an old one: distinct live ones that take writes, of as many racks as there are, the less
- * loaded first. A bookie's load is the number of segments being written on it against the share of its space that is free. Ties are broken by the
+ * Chooses bookies for a new segment, or for one more copy of an old one: distinct live ones that take writes, slow ones only where there are no others, of as
+ * many racks as there are, the less loaded first. A bookie's load is the number of segments being written on it against the share of its space that is free. Ties are broken by the
  * command's seed, and so is the choice among a bookie's directories. Deterministic given image and seed.
  */
 final class PlacementPlanner {
@@ -35,8 +35,7 @@ final class PlacementPlanner {
     private PlacementPlanner(MetadataImage image, long seed) {
         this.seed = seed;
         for (BookieInfo bookie : image.bookies()) {
-            if (bookie.state() == BookieInfo.State.WRITABLE
-                    && !bookie.incarnations().isEmpty()) {
+            if (bookie.state().takesSegments() && !bookie.incarnations().isEmpty()) {
                 double share = bookie.totalBytes() <= 0 ? 1 : (double) bookie.freeBytes() / bookie.totalBytes();
                 double load = (image.segmentIndex().writtenOn(bookie.id()) + 1) / Math.max(FREE_SHARE_LEAST, share);
                 candidates.add(
@@ -53,6 +52,7 @@ final class PlacementPlanner {
      */
     static List<Replica> place(MetadataImage image, int replicas, int acks, Collection<BookieId> avoid, long seed) {
         PlacementPlanner planner = new PlacementPlanner(image, seed);
+        planner.choose(replicas, planner.withSlow(avoid));
         planner.choose(replicas, avoid);
         planner.choose(acks, List.of());
         return planner.chosen;
@@ -66,8 +66,19 @@ final class PlacementPlanner {
             image.bookie(holder).ifPresent(b -> planner.racks.add(b.rack()));
         }
         planner.candidates.removeIf(c -> holders.contains(c.bookie.id()));
+        planner.choose(1, planner.withSlow(avoid));
         planner.choose(1, avoid);
         return planner.chosen.stream().findFirst();
+    }
+
+    private List<BookieId> withSlow(Collection<BookieId> avoid) {
+        List<BookieId> all = new ArrayList<>(avoid);
+        for (Candidate candidate : candidates) {
+            if (candidate.bookie.state() == BookieInfo.State.SLOW) {
+                all.add(candidate.bookie.id());
+            }
+        }
+        return all;
     }
 
     private void choose(int upTo, Collection<BookieId> avoid) {

@@ -152,6 +152,7 @@ public final class ProtoModel {
     public static BookieStateProto toProto(BookieInfo.State state) {
         return switch (state) {
             case WRITABLE -> BookieStateProto.BOOKIE_WRITABLE;
+            case SLOW -> BookieStateProto.BOOKIE_SLOW;
             case READ_ONLY -> BookieStateProto.BOOKIE_READ_ONLY;
             case DRAINING -> BookieStateProto.BOOKIE_DRAINING;
             case GONE -> BookieStateProto.BOOKIE_GONE;
@@ -162,6 +163,7 @@ public final class ProtoModel {
     public static BookieInfo.State fromProto(BookieStateProto state) {
         return switch (state) {
             case BOOKIE_WRITABLE -> BookieInfo.State.WRITABLE;
+            case BOOKIE_SLOW -> BookieInfo.State.SLOW;
             case BOOKIE_READ_ONLY, UNRECOGNIZED -> BookieInfo.State.READ_ONLY;
             case BOOKIE_DRAINING -> BookieInfo.State.DRAINING;
             case BOOKIE_GONE -> BookieInfo.State.GONE;

@@ -56,10 +56,7 @@ final class RepairPlanner {
     }
 
     private static boolean isWell(Planner planner, BookieId id) {
-        return planner.image
-                .bookie(id)
-                .filter(b -> b.state() == BookieInfo.State.WRITABLE || b.state() == BookieInfo.State.READ_ONLY)
-                .isPresent();
+        return planner.image.bookie(id).filter(b -> b.state().isStaying()).isPresent();
     }
 
     private static void copyElsewhere(Planner planner, SegmentDescriptor segment) {

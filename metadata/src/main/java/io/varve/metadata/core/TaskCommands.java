@@ -5,7 +5,6 @@ import static io.varve.metadata.core.Rejection.unless;
 import io.varve.base.BookieId;
 import io.varve.base.SegmentId;
 import io.varve.metadata.api.MetadataException.Reason;
-import io.varve.metadata.model.BookieInfo;
 import io.varve.metadata.model.BookieTask;
 import io.varve.metadata.model.ObjectRef;
 import io.varve.metadata.model.Replica;
@@ -142,9 +141,7 @@ final class TaskCommands {
     }
 
     private static boolean isStaying(MetadataImage image, BookieId bookie) {
-        return image.bookie(bookie)
-                .filter(b -> b.state() == BookieInfo.State.WRITABLE || b.state() == BookieInfo.State.READ_ONLY)
-                .isPresent();
+        return image.bookie(bookie).filter(b -> b.state().isStaying()).isPresent();
     }
 
     private static SegmentDescriptor sealed(Draft draft, SegmentId id) {

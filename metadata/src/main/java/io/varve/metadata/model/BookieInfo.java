@@ -34,12 +34,24 @@ public record BookieInfo(
     public enum State {
         /** Takes new segments. */
         WRITABLE,
+        /** Takes new segments, but is asked only where there is no other: an fsync of one of its disks takes long. */
+        SLOW,
         /** Full or told to: reads, fences and deletions only. */
         READ_ONLY,
         /** Being emptied for good. */
         DRAINING,
         /** Its session ended. */
-        GONE
+        GONE;
+
+        /** Whether new segments may be put there. */
+        public boolean takesSegments() {
+            return this == WRITABLE || this == SLOW;
+        }
+
+        /** Whether it is there and meant to stay, with all that it holds. */
+        public boolean isStaying() {
+            return takesSegments() || this == READ_ONLY;
+        }
     }
 
     public BookieInfo {

@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.varve.base.BookieId;
 import io.varve.base.PartitionId;
 import io.varve.metadata.model.Replica;
+import io.varve.protocol.meta.BookieStateProto;
+import io.varve.protocol.meta.MetadataCommand;
+import io.varve.protocol.meta.SetBookieStateCommand;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -37,6 +40,36 @@ class PlacementPlannerTest {
                     .doesNotHaveDuplicates()
                     .hasSize(5);
         }
+    }
+
+    /** A slow disk is better than a copy too few, and worse than any other disk. */
+    @Test
+    void slowBookiesAreChosenLast() {
+        IntStream.rangeClosed(1, 4).forEach(id -> cluster.bookie(id, "", (long) id));
+        slow(1);
+        for (long seed = 0; seed < 50; seed++) {
+            assertThat(place(3, seed))
+                    .extracting(replica -> replica.bookie().value())
+                    .containsExactlyInAnyOrder(2, 3, 4);
+        }
+        slow(2);
+        for (long seed = 0; seed < 50; seed++) {
+            assertThat(place(3, seed)).hasSize(3);
+            assertThat(place(2, seed))
+                    .extracting(replica -> replica.bookie().value())
+                    .containsExactlyInAnyOrder(3, 4);
+        }
+    }
+
+    private void slow(int id) {
+        long session = cluster.image().bookie(new BookieId(id)).orElseThrow().sessionId();
+        cluster.done(MetadataCommand.newBuilder()
+                .setSetBookieState(SetBookieStateCommand.newBuilder()
+                        .setId(id)
+                        .setSessionId(session)
+                        .setState(BookieStateProto.BOOKIE_SLOW)
+                        .setFreeBytes(1)
+                        .setTotalBytes(1)));
     }
 
     @Test

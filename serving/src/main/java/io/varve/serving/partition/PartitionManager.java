@@ -8,7 +8,6 @@ import io.varve.metadata.api.MetadataClient;
 import io.varve.metadata.api.MetadataDelta;
 import io.varve.metadata.api.MetadataListener;
 import io.varve.metadata.api.MetadataView;
-import io.varve.metadata.model.BookieInfo;
 import io.varve.metadata.model.PartitionState;
 import io.varve.serving.core.partition.LeaderEffects.Deposition;
 import io.varve.serving.core.partition.SegmentRules;
@@ -136,7 +135,7 @@ public final class PartitionManager implements PartitionLogs, MetadataListener, 
     @Override
     public void onChange(MetadataView before, MetadataView after, MetadataDelta delta) {
         usableBookies = (int) after.bookies().stream()
-                .filter(b -> b.state() == BookieInfo.State.WRITABLE)
+                .filter(b -> b.state().takesSegments())
                 .count();
         TreeSet<PartitionId> concerned = new TreeSet<>(delta.partitions());
         if (delta.everything()) {
