@@ -2,7 +2,6 @@ package io.varve.bookie.core;
 
 import io.varve.protocol.storage.EntryFormat;
 import java.nio.ByteBuffer;
-import java.util.zip.CRC32C;
 
 /**
  * A journal file's bytes.
@@ -43,8 +42,8 @@ public final class JournalFormat {
     /** Records start at multiples of this. */
     public static final int RECORD_ALIGNMENT = 8;
 
-    /** A file is at most this long, because {@code group} has 24 bits. */
-    public static final long FILE_BYTES_MAX = (1L << 24) * BLOCK_BYTES;
+    /** A file is at most this long: {@code group} has 24 bits, and in indexes a position, counted in eights, has 31. */
+    public static final long FILE_BYTES_MAX = 1L << 34;
 
     /** Bytes in front of an entry's own header in an ENTRY record. */
     public static final int ENTRY_AT = RECORD_HEADER_BYTES + 16;
@@ -69,6 +68,14 @@ public final class JournalFormat {
         return (bytes + RECORD_ALIGNMENT - 1) & -RECORD_ALIGNMENT;
     }
 
+    /** Memory outside the heap that starts at a multiple of a block, as unbuffered writes want it. */
+    public static ByteBuffer blocks(int bytes) {
+        int whole = (int) blockAligned(bytes);
+        return ByteBuffer.allocateDirect(whole + BLOCK_BYTES)
+                .alignedSlice(BLOCK_BYTES)
+                .slice(0, whole);
+    }
+
     /** The room a record takes. */
     public static int recordBytes(RecordType type, int payloadBytes) {
         return recordAligned(RECORD_HEADER_BYTES + type.fixedBytes() + payloadBytes);
@@ -83,7 +90,7 @@ public final class JournalFormat {
 
     /** A file's header, one block, ready to be written. */
     public static ByteBuffer fileHeader(long fileNumber, long fileBytes, long incarnation) {
-        ByteBuffer header = ByteBuffer.allocateDirect(BLOCK_BYTES);
+        ByteBuffer header = blocks(BLOCK_BYTES);
         header.putInt(0, MAGIC)
                 .putInt(4, VERSION)
                 .putLong(8, fileNumber)
@@ -134,12 +141,13 @@ public final class JournalFormat {
             int groupBlock,
             int length,
             int fileTag,
-            long sequence) {
+            long sequence,
+            Checksummer checksummer) {
         to.putInt(at + 4, ((last ? type.code() | LAST_OF_GROUP : type.code()) << 24) | groupBlock)
                 .putInt(at + 8, length)
                 .putInt(at + 12, fileTag)
                 .putLong(at + 16, sequence);
-        to.putInt(at, checksum(to, at + 4, RECORD_HEADER_BYTES - 4 + type.fixedBytes()));
+        to.putInt(at, checksummer.checksum(to, at + 4, RECORD_HEADER_BYTES - 4 + type.fixedBytes()));
     }
 
     /** Marks a complete record as the last of its group. */
@@ -196,8 +204,6 @@ public final class JournalFormat {
 
     /** CRC32C of part of a buffer, whose position and limit are left alone. */
     public static int checksum(ByteBuffer of, int at, int bytes) {
-        CRC32C crc = new CRC32C();
-        crc.update(of.duplicate().limit(at + bytes).position(at));
-        return (int) crc.getValue();
+        return new Checksummer().checksum(of, at, bytes);
     }
 }

@@ -75,65 +75,92 @@ public final class JournalRecovery {
         JOURNAL_DAMAGED
     }
 
+    /**
+     * Every case there is, by name. Each combination of evidence is exactly one of them, and for each there is a disk in the tests on which a start meets it.
+     */
+    public enum Case {
+        /** What should come next is there, whole. */
+        RECORD(Decision.TAKE),
+        /** Its head reached the disk and its payload didn't, and nothing was written later: never acknowledged. */
+        PAYLOAD_TORN(Decision.END_TORN),
+        /** It was durable, as what follows shows, and its payload has changed since. Its head says whose it is. */
+        PAYLOAD_DAMAGED(Decision.SEGMENT_DAMAGED),
+        /** A damaged payload, and another record of the same number in the next file: nothing that this journal can have written. */
+        NUMBER_TWICE(Decision.JOURNAL_DAMAGED),
+        /** A whole record that isn't the next one. A group begins only when the one before it is durable, so what is missing in between had been durable. */
+        OUT_OF_ORDER(Decision.JOURNAL_DAMAGED),
+        /** Zeros behind the last whole group: nothing was written there yet. */
+        UNWRITTEN(Decision.END_CLEAN),
+        /** What the file held in an earlier life, behind the last whole group: nothing was written there in this one. */
+        EARLIER_LIFE(Decision.END_CLEAN),
+        /** A head that is neither whole nor of an earlier life, behind the last whole group, and nothing later: the first write of a group, torn. */
+        GROUP_HEAD_TORN(Decision.END_TORN),
+        /** The last block of the last file belongs to a whole group. */
+        LAST_BYTE(Decision.END_CLEAN),
+        /** The next file begins with the number that comes next: whatever is left of this one was never written, or never needed. */
+        NEXT_FILE(Decision.END_OF_FILE),
+        /** A later group stands further on, and one or more before it are not there. */
+        GROUP_MISSING(Decision.JOURNAL_DAMAGED),
+        /** The file ends, and a later one doesn't begin where this one should go on: a file between them is gone, or this one was cut off. */
+        FILE_MISSING(Decision.JOURNAL_DAMAGED),
+        /** A group was begun, a part of it isn't there, and nothing was written later: the power went while it was on its way. */
+        GROUP_TORN(Decision.END_TORN),
+        /** A part of a group isn't there although later ones are: it had been durable. */
+        GROUP_DAMAGED(Decision.JOURNAL_DAMAGED);
+
+        private final Decision decision;
+
+        Case(Decision decision) {
+            this.decision = decision;
+        }
+
+        /** What is to be done. */
+        public Decision decision() {
+            return decision;
+        }
+    }
+
     private JournalRecovery() {}
 
-    /** The decision for what was found. Evidence that doesn't apply (the order of a head that isn't valid) does not change it. */
+    /** The decision for what was found. */
     public static Decision decide(Head head, Order order, Payload payload, Place place, Later later) {
-        return switch (head) {
-            case VALID -> decideValid(order, payload, later);
-            case ZEROS, STALE ->
-                switch (place) {
-                    // Zeros are what a file is made of, stale records what it was used for before: nothing was written
-                    // here.
-                    case GROUP_START -> endOr(Decision.END_CLEAN, later);
-                    case WITHIN_GROUP -> tornOrDamaged(later);
-                };
+        return caseOf(head, order, payload, place, later).decision();
+    }
+
+    /** The case for what was found. Evidence that doesn't apply (the order of a head that isn't valid) does not change it. */
+    public static Case caseOf(Head head, Order order, Payload payload, Place place, Later later) {
+        if (head == Head.VALID) {
+            return order == Order.OTHER ? Case.OUT_OF_ORDER : inOrder(payload, later);
+        }
+        return switch (place) {
+            case GROUP_START -> atGroupStart(head, later);
+            case WITHIN_GROUP -> later == Later.NOTHING ? Case.GROUP_TORN : Case.GROUP_DAMAGED;
+        };
+    }
+
+    private static Case inOrder(Payload payload, Later later) {
+        return switch (payload) {
+            case INTACT -> Case.RECORD;
             case BAD ->
-                switch (place) {
-                    // If nothing is missing, whatever this is was never needed.
-                    case GROUP_START -> endOr(Decision.END_TORN, later);
-                    case WITHIN_GROUP -> tornOrDamaged(later);
-                };
-            case BEYOND ->
-                switch (place) {
-                    case GROUP_START -> endOr(Decision.END_CLEAN, later);
-                    // The file was cut off.
-                    case WITHIN_GROUP -> tornOrDamaged(later);
+                switch (later) {
+                    case NOTHING -> Case.PAYLOAD_TORN;
+                    case LATER_GROUP -> Case.PAYLOAD_DAMAGED;
+                    case NEXT_FILE_CONTINUES -> Case.NUMBER_TWICE;
                 };
         };
     }
 
-    private static Decision endOr(Decision end, Later later) {
+    private static Case atGroupStart(Head head, Later later) {
         return switch (later) {
-            case NOTHING -> end;
-            case NEXT_FILE_CONTINUES -> Decision.END_OF_FILE;
-            case LATER_GROUP -> Decision.JOURNAL_DAMAGED;
-        };
-    }
-
-    /** A group was begun, and a part of it is not there: the last thing that was written, or it had been durable. */
-    private static Decision tornOrDamaged(Later later) {
-        return later == Later.NOTHING ? Decision.END_TORN : Decision.JOURNAL_DAMAGED;
-    }
-
-    private static Decision decideValid(Order order, Payload payload, Later later) {
-        return switch (order) {
-            case NEXT ->
-                switch (payload) {
-                    case INTACT -> Decision.TAKE;
-                    case BAD ->
-                        switch (later) {
-                            // The header reached the disk and the payload didn't.
-                            case NOTHING -> Decision.END_TORN;
-                            case LATER_GROUP -> Decision.SEGMENT_DAMAGED;
-                            // Two records can't have one number.
-                            case NEXT_FILE_CONTINUES -> Decision.JOURNAL_DAMAGED;
-                        };
+            case NEXT_FILE_CONTINUES -> Case.NEXT_FILE;
+            case LATER_GROUP -> head == Head.BEYOND ? Case.FILE_MISSING : Case.GROUP_MISSING;
+            case NOTHING ->
+                switch (head) {
+                    case ZEROS -> Case.UNWRITTEN;
+                    case STALE -> Case.EARLIER_LIFE;
+                    case BEYOND -> Case.LAST_BYTE;
+                    case BAD, VALID -> Case.GROUP_HEAD_TORN;
                 };
-            // A group begins only after the one before it was durable, and within a group the head before this one was
-            // valid: whatever is
-            // missing in between had been durable.
-            case OTHER -> Decision.JOURNAL_DAMAGED;
         };
     }
 }

@@ -11,4 +11,9 @@ public interface RecoveryRule {
             JournalRecovery.Payload payload,
             JournalRecovery.Place place,
             JournalRecovery.Later later);
+
+    /** Whether a record that was taken changes what is known: each does. */
+    default boolean applies(RecordType type) {
+        return true;
+    }
 }

@@ -48,13 +48,23 @@ public final class ChecksummedOutput {
         return this;
     }
 
+    /** How many bytes were added so far. */
+    public long bytes() {
+        return position + buffer.position();
+    }
+
     /** Adds the checksum and makes it all durable. */
     public void finish() throws IOException {
+        finishUnforced();
+        file.force();
+    }
+
+    /** Adds the checksum. A power cut may leave any part of it all. */
+    public void finishUnforced() throws IOException {
         drain();
         buffer.putInt((int) crc.getValue());
         buffer.flip();
         file.write(buffer, position);
-        file.force();
     }
 
     private ByteBuffer room(int bytes) throws IOException {

@@ -29,10 +29,28 @@ public interface Disk extends Closeable {
      */
     DiskFile open(String file) throws IOException;
 
-    /** Makes an empty file, in place of the one of that name if there is one. */
+    /**
+     * Opens a file whose every write has whole blocks: its length, position and place in memory are multiples of {@code blockBytes}. Where the file system can, what is written
+     * goes to the disk directly, without a copy in the page cache; it is durable after {@link DiskFile#force} all the same.
+     *
+     * @throws java.nio.file.NoSuchFileException if there is none
+     */
+    default DiskFile openForBlocks(String file, int blockBytes) throws IOException {
+        return open(file);
+    }
+
+    /**
+     * Makes an empty file, in place of the one of that name if there is one.
+     *
+     * @throws DiskFullException if there is no room for it
+     */
     DiskFile create(String file) throws IOException;
 
-    /** Renames a file, in place of the one with the new name if there is one: at any moment one of the two is there. */
+    /**
+     * Renames a file, in place of the one with the new name if there is one: at any moment one of the two is there.
+     *
+     * @throws DiskFullException if the directory has no room for the name
+     */
     void rename(String from, String to) throws IOException;
 
     /** Deletes a file if it is there. */

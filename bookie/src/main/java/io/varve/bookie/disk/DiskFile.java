@@ -7,7 +7,11 @@ import java.nio.ByteBuffer;
 /** An open file. Safe for any thread. */
 public interface DiskFile extends Closeable {
 
-    /** Writes all that remains of {@code from} at {@code position}, and moves its position to its limit. Durable after {@link #force}. */
+    /**
+     * Writes all that remains of {@code from} at {@code position}, and moves its position to its limit. Durable after {@link #force}.
+     *
+     * @throws DiskFullException if there is no room for all of it; part of it may have been written
+     */
     void write(ByteBuffer from, long position) throws IOException;
 
     /**

@@ -1,5 +1,6 @@
 package io.varve.bookie.disk;
 
+import com.sun.nio.file.ExtendedOpenOption;
 import io.varve.base.StartupException;
 import io.varve.base.StartupException.Reason;
 import java.io.IOException;
@@ -112,22 +113,45 @@ public final class FileDisk implements Disk {
     }
 
     @Override
+    public DiskFile openForBlocks(String file, int blockBytes) throws IOException {
+        DiskFile buffered = open(file);
+        if (blockBytes % fileStore.getBlockSize() != 0) {
+            return buffered;
+        }
+        try {
+            FileChannel direct = FileChannel.open(
+                    root.resolve(file), StandardOpenOption.WRITE, ExtendedOpenOption.DIRECT);
+            return new BlockFile(buffered, new ChannelFile(direct));
+        } catch (IOException | UnsupportedOperationException unable) {
+            return buffered;
+        }
+    }
+
+    @Override
     public DiskFile create(String file) throws IOException {
-        return new ChannelFile(FileChannel.open(
-                root.resolve(file),
-                StandardOpenOption.READ,
-                StandardOpenOption.WRITE,
-                StandardOpenOption.CREATE,
-                StandardOpenOption.TRUNCATE_EXISTING));
+        try {
+            return new ChannelFile(FileChannel.open(
+                    root.resolve(file),
+                    StandardOpenOption.READ,
+                    StandardOpenOption.WRITE,
+                    StandardOpenOption.CREATE,
+                    StandardOpenOption.TRUNCATE_EXISTING));
+        } catch (IOException trouble) {
+            throw translated(trouble);
+        }
     }
 
     @Override
     public void rename(String from, String to) throws IOException {
-        Files.move(
-                root.resolve(from),
-                root.resolve(to),
-                StandardCopyOption.ATOMIC_MOVE,
-                StandardCopyOption.REPLACE_EXISTING);
+        try {
+            Files.move(
+                    root.resolve(from),
+                    root.resolve(to),
+                    StandardCopyOption.ATOMIC_MOVE,
+                    StandardCopyOption.REPLACE_EXISTING);
+        } catch (IOException trouble) {
+            throw translated(trouble);
+        }
     }
 
     @Override
@@ -140,6 +164,14 @@ public final class FileDisk implements Disk {
         try (FileChannel channel = FileChannel.open(root.resolve(directory), StandardOpenOption.READ)) {
             channel.force(true);
         }
+    }
+
+    /** The JDK has no type for it, only the system's message. */
+    private static IOException translated(IOException trouble) {
+        String message = trouble.getMessage();
+        boolean full = message != null
+                && (message.contains("No space left on device") || message.contains("Disk quota exceeded"));
+        return full ? new DiskFullException(message, trouble) : trouble;
     }
 
     @Override
@@ -157,6 +189,41 @@ public final class FileDisk implements Disk {
         lockChannel.close();
     }
 
+    /** Written past the page cache, and read through it. */
+    private record BlockFile(DiskFile buffered, DiskFile direct) implements DiskFile {
+        @Override
+        public void write(ByteBuffer from, long position) throws IOException {
+            direct.write(from, position);
+        }
+
+        @Override
+        public int read(ByteBuffer to, long position) throws IOException {
+            return buffered.read(to, position);
+        }
+
+        @Override
+        public void force() throws IOException {
+            direct.force();
+        }
+
+        @Override
+        public long size() throws IOException {
+            return buffered.size();
+        }
+
+        @Override
+        public void truncate(long bytes) throws IOException {
+            buffered.truncate(bytes);
+        }
+
+        @Override
+        public void close() throws IOException {
+            try (direct) {
+                buffered.close();
+            }
+        }
+    }
+
     private static final class ChannelFile implements DiskFile {
 
         private final FileChannel channel;
@@ -168,8 +235,12 @@ public final class FileDisk implements Disk {
         @Override
         public void write(ByteBuffer from, long position) throws IOException {
             long at = position;
-            while (from.hasRemaining()) {
-                at += channel.write(from, at);
+            try {
+                while (from.hasRemaining()) {
+                    at += channel.write(from, at);
+                }
+            } catch (IOException trouble) {
+                throw translated(trouble);
             }
         }
 
@@ -187,6 +258,7 @@ public final class FileDisk implements Disk {
 
         @Override
         public void force() throws IOException {
+            // No translation: where room is found only when dirty pages are written, some of them are lost (I-12).
             channel.force(false);
         }
 

@@ -11,7 +11,7 @@ final class Group {
 
     final JournalFile file;
     final long position;
-    final List<JournalOp> ops = new ArrayList<>();
+    final List<JournalOp> ops;
     final Slab slab;
     private final int startAt;
     int endAt;
@@ -23,7 +23,8 @@ final class Group {
     /** How long writing and fsync took. */
     long flushNs;
 
-    Group(JournalFile file, long position, Slab slab) {
+    Group(JournalFile file, long position, Slab slab, int opsExpected) {
+        this.ops = new ArrayList<>(opsExpected);
         this.file = file;
         this.position = position;
         this.slab = slab;

@@ -35,6 +35,7 @@ public final class Journal {
     private final AtomicLong pendingBytes = new AtomicLong();
     private JournalOp drained;
     private boolean waitsForFile;
+    private volatile boolean lookAgain;
     private boolean unproven;
     private boolean failureTold;
     private int inFlight;
@@ -119,7 +120,14 @@ public final class Journal {
         }
         Group forming = writer.forming();
         boolean flusherIsBehind = forming != null && forming.full && slot.get() == forming;
-        return !flusherIsBehind && !(waitsForFile && files.readyCount() == 0);
+        return !flusherIsBehind && !(waitsForFile && files.readyCount() == 0 && !lookAgain);
+    }
+
+    /**
+     * The directory has changed so that what waits for a journal file may now be refused instead. The caller then wakes the journal's thread. Any thread.
+     */
+    public void lookAgain() {
+        lookAgain = true;
     }
 
     /** Whether something was written that no later record proves to have been durable. */
@@ -129,7 +137,12 @@ public final class Journal {
 
     /** Whether everything handed in is done with. Journal's thread. */
     boolean isIdle() {
-        return done.isEmpty() && drained == null && queue.get() == null && writer.forming() == null && inFlight == 0;
+        Group forming = writer.forming();
+        return done.isEmpty()
+                && drained == null
+                && queue.get() == null
+                && (forming == null || forming.ops.isEmpty())
+                && inFlight == 0;
     }
 
     /** Completes what is done and encodes what is queued. Journal's thread. */
@@ -146,8 +159,12 @@ public final class Journal {
 
     private void encodeRound() {
         waitsForFile = false;
+        lookAgain = false;
         Group published = writer.forming();
-        if (published != null && !slot.compareAndSet(published, null)) {
+        if (published != null && published.ops.isEmpty()) {
+            // It was begun for an op that had no place in any file, and never handed over.
+            published = null;
+        } else if (published != null && !slot.compareAndSet(published, null)) {
             writer.onFormingTaken();
         }
         for (int ops = 0; ops < ROUND_OPS; ops++) {
@@ -164,7 +181,7 @@ public final class Journal {
             op.next = null;
         }
         Group forming = writer.forming();
-        if (forming != null) {
+        if (forming != null && !forming.ops.isEmpty()) {
             if (forming != published) {
                 inFlight++;
             }

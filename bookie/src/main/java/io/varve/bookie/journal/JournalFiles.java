@@ -4,6 +4,7 @@ import io.varve.base.Invariant;
 import io.varve.bookie.core.JournalFormat;
 import io.varve.bookie.disk.Disk;
 import io.varve.bookie.disk.DiskFile;
+import io.varve.bookie.disk.DiskFullException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -34,6 +35,7 @@ public final class JournalFiles {
     private final Disk disk;
     private final long fileBytes;
     private final long incarnation;
+    private final boolean directWrites;
     private final ConcurrentSkipListMap<Long, JournalFile> used = new ConcurrentSkipListMap<>();
     private final ConcurrentLinkedQueue<JournalFile> ready = new ConcurrentLinkedQueue<>();
     private final List<String> free = new ArrayList<>();
@@ -42,12 +44,14 @@ public final class JournalFiles {
 
     /**
      * @param lastNumber the highest number that any file of the directory ever had
+     * @param directWrites whether groups go past the page cache, where that can be
      */
-    public JournalFiles(Disk disk, long fileBytes, long incarnation, long lastNumber) {
+    public JournalFiles(Disk disk, long fileBytes, long incarnation, long lastNumber, boolean directWrites) {
         this.disk = disk;
         this.fileBytes = fileBytes;
         this.incarnation = incarnation;
         this.nextNumber = lastNumber + 1;
+        this.directWrites = directWrites;
     }
 
     /** The name of a file of that number, below the data directory. */
@@ -134,32 +138,46 @@ public final class JournalFiles {
     /** Makes one more file ready. Blocks on the disk, long if it has to be filled with zeros. */
     public void prepare() throws IOException {
         long number = nextNumber;
-        String name = name(number);
-        String from;
-        DiskFile file;
         if (free.isEmpty()) {
-            from = DIRECTORY + "/" + FREE + baseName(number) + SUFFIX;
-            file = disk.create(from);
-            fillWithZeros(file);
-        } else {
-            from = free.remove(free.size() - 1);
-            file = disk.open(from);
+            free.add(makeFree(number));
+        }
+        String from = free.get(free.size() - 1);
+        DiskFile file = directWrites ? disk.openForBlocks(from, JournalFormat.BLOCK_BYTES) : disk.open(from);
+        boolean prepared = false;
+        try {
             if (file.size() != fileBytes) {
                 file.truncate(0);
                 fillWithZeros(file);
             }
+            file.write(JournalFormat.fileHeader(number, fileBytes, incarnation), 0);
+            file.force();
+            disk.rename(from, name(number));
+            free.remove(free.size() - 1);
+            disk.forceDirectory(DIRECTORY);
+            prepared = true;
+        } finally {
+            if (!prepared) {
+                file.close();
+            }
         }
-        ByteBuffer header = JournalFormat.fileHeader(number, fileBytes, incarnation);
-        file.write(header, 0);
-        file.force();
-        disk.rename(from, name);
-        disk.forceDirectory(DIRECTORY);
         nextNumber = number + 1;
         ready.add(new JournalFile(number, file));
     }
 
+    /** Makes a free file of zeros; nothing is left of it if there is no room. */
+    private String makeFree(long number) throws IOException {
+        String name = DIRECTORY + "/" + FREE + baseName(number) + SUFFIX;
+        try (DiskFile file = disk.create(name)) {
+            fillWithZeros(file);
+        } catch (DiskFullException full) {
+            disk.delete(name);
+            throw full;
+        }
+        return name;
+    }
+
     private void fillWithZeros(DiskFile file) throws IOException {
-        ByteBuffer zeros = ByteBuffer.allocateDirect((int) Math.min(ZERO_BYTES, fileBytes));
+        ByteBuffer zeros = JournalFormat.blocks((int) Math.min(ZERO_BYTES, fileBytes));
         for (long at = 0; at < fileBytes; at += zeros.capacity()) {
             zeros.clear().limit((int) Math.min(zeros.capacity(), fileBytes - at));
             file.write(zeros, at);

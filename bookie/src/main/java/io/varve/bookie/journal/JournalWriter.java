@@ -2,6 +2,7 @@ package io.varve.bookie.journal;
 
 import io.netty.buffer.ByteBuf;
 import io.varve.base.Invariant;
+import io.varve.bookie.core.Checksummer;
 import io.varve.bookie.core.GroupCommit;
 import io.varve.bookie.core.JournalFormat;
 import io.varve.bookie.core.RecordType;
@@ -26,8 +27,10 @@ public final class JournalWriter {
     private final GroupCommit commit;
     private final long incarnation;
     private final LongFunction<JournalOp> onFileFull;
+    private final Checksummer checksummer = new Checksummer();
     private JournalFile file;
     private int fileTag;
+    private int opsExpected;
     private Group forming;
     private ByteBuffer view;
     private int recordAt;
@@ -58,6 +61,7 @@ public final class JournalWriter {
 
     /** The forming group is out of our hands. */
     void onFormingTaken() {
+        opsExpected = forming.ops.size();
         forming.slab.use(forming.slab.indexOf(forming.position) + (int) JournalFormat.blockAligned(forming.bytes()));
         forming = null;
         commit.onGroupClosed();
@@ -132,7 +136,7 @@ public final class JournalWriter {
 
     private void beginGroup(int room) {
         Slab slab = recent.forGroup(file.number(), commit.groupStart(), (int) JournalFormat.blockAligned(room));
-        forming = new Group(file, commit.groupStart(), slab);
+        forming = new Group(file, commit.groupStart(), slab, opsExpected);
         view = slab.memory().duplicate();
     }
 
@@ -175,7 +179,8 @@ public final class JournalWriter {
         long position = commit.position();
         long sequence = commit.onRecord(aligned);
         int groupBlock = (int) (forming.position / JournalFormat.BLOCK_BYTES);
-        JournalFormat.putRecordHeader(memory, recordAt, recordType, false, groupBlock, recordLength, fileTag, sequence);
+        JournalFormat.putRecordHeader(
+                memory, recordAt, recordType, false, groupBlock, recordLength, fileTag, sequence, checksummer);
         forming.lastRecordAt = recordAt;
         forming.endAt = recordAt + aligned;
         return position;

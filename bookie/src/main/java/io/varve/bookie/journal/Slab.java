@@ -1,5 +1,6 @@
 package io.varve.bookie.journal;
 
+import io.varve.bookie.core.JournalFormat;
 import java.nio.ByteBuffer;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -16,7 +17,7 @@ final class Slab {
     private int used;
 
     Slab(int bytes) {
-        memory = ByteBuffer.allocateDirect(bytes);
+        memory = JournalFormat.blocks(bytes);
     }
 
     /** Starts over, for the stretch of a file that begins at {@code position}. */

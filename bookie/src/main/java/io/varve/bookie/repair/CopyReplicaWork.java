@@ -4,6 +4,7 @@ import io.netty.buffer.ByteBuf;
 import io.varve.base.Clock;
 import io.varve.bookie.client.BookieAddress;
 import io.varve.bookie.client.BookieClient;
+import io.varve.bookie.client.BookieClient.CheckpointReply;
 import io.varve.bookie.client.BookieClient.FenceReply;
 import io.varve.bookie.client.BookieClient.ReadPriority;
 import io.varve.bookie.client.BookieClient.ReadReply;
@@ -26,12 +27,16 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * Copies a sealed segment from other bookies: every entry is verified on the way, the copy is durable before it is reported, and what an earlier attempt
- * copied is gone on with. A source that fails is left for the next one.
+ * Copies a sealed segment from other bookies, with the newest checkpoint of its owner: every entry is verified on the way, the copy is durable before it is
+ * reported, and what an earlier attempt copied is gone on with. A source that fails is left for the next one.
  */
 public final class CopyReplicaWork implements TaskWork<BookieTask.CopyReplica> {
+
+    private static final Logger LOG = LoggerFactory.getLogger(CopyReplicaWork.class);
 
     private final SegmentStore store;
     private final BookieClient client;
@@ -131,6 +136,8 @@ public final class CopyReplicaWork implements TaskWork<BookieTask.CopyReplica> {
         private final BooleanSupplier wanted;
         private final CompletableFuture<TaskOutcome> outcome = new CompletableFuture<>();
         private int source;
+        private int checkpointSource;
+        private boolean hasCheckpoint;
         private String trouble = "";
 
         Copy(SegmentDescriptor segment, List<BookieAddress> sources, SegmentImport target, BooleanSupplier wanted) {
@@ -154,7 +161,11 @@ public final class CopyReplicaWork implements TaskWork<BookieTask.CopyReplica> {
                 return;
             }
             if (target.nextOffset() >= segment.endOffset()) {
-                complete();
+                if (hasCheckpoint || checkpointSource >= sources.size()) {
+                    complete();
+                } else {
+                    readCheckpoint(sources.get(checkpointSource));
+                }
                 return;
             }
             if (source >= sources.size()) {
@@ -188,6 +199,42 @@ public final class CopyReplicaWork implements TaskWork<BookieTask.CopyReplica> {
                 giveUp(e.getMessage());
             } finally {
                 entries.release();
+            }
+        }
+
+        /**
+         * The owner's newest checkpoint is part of what a replica owes to its readers. If no source has it, or can give it, the entries still count: readers then go
+         * further back.
+         */
+        private void readCheckpoint(BookieAddress from) {
+            client.readCheckpoint(from, segment.id(), segment.endOffset(), readMsMax)
+                    .thenAcceptAsync(reply -> onCheckpoint(from, reply), blocking)
+                    .exceptionally(failure -> {
+                        end(new TaskOutcome.Failed(lineOf(failure)));
+                        return null;
+                    });
+        }
+
+        private void onCheckpoint(BookieAddress from, CheckpointReply reply) {
+            try {
+                if (reply.status() == BookieStatus.OK && reply.offset() >= segment.startOffset()) {
+                    target.checkpoint(reply.offset(), reply.state().nioBuffer());
+                    hasCheckpoint = true;
+                } else {
+                    if (reply.status() != BookieStatus.BEYOND_END) {
+                        LOG.warn(
+                                "copy=checkpoint-unreadable segment={} source={} status={}",
+                                segment.id(),
+                                from.id(),
+                                reply.status());
+                    }
+                    checkpointSource++;
+                }
+                next();
+            } catch (IOException e) {
+                giveUp(e.getMessage());
+            } finally {
+                reply.state().release();
             }
         }
 

@@ -66,8 +66,12 @@ public final class BookieConfig {
                     "bookie.journal.file.bytes",
                     "Size of one preallocated journal file. A multiple of 4096.",
                     MIB,
-                    64L * 1024 * MIB)
+                    16L * 1024 * MIB)
             .withDefault(Long.toString(256L * MIB));
+    public static final ConfigKey<Boolean> DIRECT_WRITES = ConfigKey.bool(
+                    "bookie.journal.direct.writes",
+                    "Whether the journal is written past the page cache, where the file system can.")
+            .withDefault("true");
     public static final ConfigKey<Integer> GROUP_BYTES_MAX = ConfigKey.integer(
                     "bookie.group.bytes.max", "The most that is made durable by one fsync.", 64 * KIB, 1024 * MIB)
             .withDefault(Integer.toString(4 * MIB));
@@ -89,6 +93,12 @@ public final class BookieConfig {
                     0,
                     64L * 1024 * MIB)
             .withDefault(Long.toString(64L * MIB));
+    public static final ConfigKey<Long> INDEX_BYTES_MAX = ConfigKey.number(
+                    "bookie.index.bytes.max",
+                    "Memory for the indexes of full journal files, for each directory; what is beyond is read again when it is needed.",
+                    MIB,
+                    64L * 1024 * MIB)
+            .withDefault(Long.toString(32L * MIB));
     public static final ConfigKey<Long> TAIL_READ_BYTES_MAX = ConfigKey.number(
                     "bookie.read.tail.bytes.max",
                     "Memory for reads near the tail and of takeovers.",
@@ -168,10 +178,11 @@ public final class BookieConfig {
         schema.heading("The metadata service").keys(METADATA_SERVERS, METADATA_WAIT_MS);
         schema.heading("Connections").keys(NETWORK_THREADS, CONNECTIONS_MAX, SILENCE_MS);
         schema.heading("Appends")
-                .keys(JOURNAL_FILE_BYTES, GROUP_BYTES_MAX, PENDING_BYTES_MAX, CONNECTION_PENDING_BYTES_MAX)
-                .keys(ENTRY_BYTES_MAX);
+                .keys(JOURNAL_FILE_BYTES, DIRECT_WRITES, GROUP_BYTES_MAX, PENDING_BYTES_MAX)
+                .keys(CONNECTION_PENDING_BYTES_MAX, ENTRY_BYTES_MAX);
         schema.heading("Reads")
-                .keys(RECENT_BYTES_MAX, TAIL_READ_BYTES_MAX, CATCH_UP_READ_BYTES_MAX, READ_REPLY_BYTES_MAX);
+                .keys(RECENT_BYTES_MAX, INDEX_BYTES_MAX, TAIL_READ_BYTES_MAX, CATCH_UP_READ_BYTES_MAX)
+                .keys(READ_REPLY_BYTES_MAX);
         schema.heading("Disks")
                 .keys(UNSETTLED_BYTES_MAX, SETTLE_RATE, SCRUB_RATE, DISK_RESERVE_BYTES, DISK_RELIEVE_BYTES);
         schema.heading("Background work").keys(OFFLOADS_MAX, COPIES_MAX, COPY_RATE, DELETIONS_MAX);
@@ -249,9 +260,11 @@ public final class BookieConfig {
                 id(),
                 config.get(DATA_DIRS),
                 config.get(JOURNAL_FILE_BYTES),
+                config.get(DIRECT_WRITES),
                 config.get(GROUP_BYTES_MAX),
                 2 * config.get(PENDING_BYTES_MAX),
                 config.get(RECENT_BYTES_MAX),
+                config.get(INDEX_BYTES_MAX),
                 config.get(ENTRY_BYTES_MAX),
                 config.get(TAIL_READ_BYTES_MAX),
                 config.get(CATCH_UP_READ_BYTES_MAX),

@@ -353,7 +353,10 @@ public final class BookieNode implements AutoCloseable {
 
         @Override
         public void onSlowDiskChanged(long incarnation, boolean slow) {
-            LOG.warn("event=slow-disk incarnation={} slow={}", incarnation, slow);
+            BookieSession now = session;
+            if (now != null) {
+                now.onDisksChanged();
+            }
         }
     }
 }

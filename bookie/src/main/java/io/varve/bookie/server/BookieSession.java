@@ -172,7 +172,7 @@ final class BookieSession {
         if (session == null || closed || telling) {
             return;
         }
-        BookieInfo.State state = store.isReadOnly() ? BookieInfo.State.READ_ONLY : BookieInfo.State.WRITABLE;
+        BookieInfo.State state = state();
         long free = inService().stream().mapToLong(DirectoryInfo::freeBytes).sum();
         long total = inService().stream().mapToLong(DirectoryInfo::totalBytes).sum();
         if (state == toldState && Math.abs(free - toldFreeBytes) < total / 100 * TELL_PERCENT) {
@@ -189,6 +189,13 @@ final class BookieSession {
                         LOG.info("event=state-not-told reason=\"{}\"", failure.getMessage());
                     }
                 }));
+    }
+
+    private BookieInfo.State state() {
+        if (store.isReadOnly()) {
+            return BookieInfo.State.READ_ONLY;
+        }
+        return inService().stream().anyMatch(DirectoryInfo::slow) ? BookieInfo.State.SLOW : BookieInfo.State.WRITABLE;
     }
 
     private BookieRegistration registration() {

@@ -28,8 +28,8 @@ final class AckBatch {
     void release(Replica replica) {
         if (replica.heldCallback != null) {
             SegmentStore.AppendCallback callback = replica.heldCallback;
+            // It stays in the list, where it is passed over: taking it out would cost a search.
             replica.heldCallback = null;
-            held.remove(replica);
             callback.onAppended(BookieStatus.OK, replica.heldEnd);
         }
     }
@@ -39,8 +39,10 @@ final class AckBatch {
         for (int at = 0; at < held.size(); at++) {
             Replica replica = held.get(at);
             SegmentStore.AppendCallback callback = replica.heldCallback;
-            replica.heldCallback = null;
-            callback.onAppended(BookieStatus.OK, replica.heldEnd);
+            if (callback != null) {
+                replica.heldCallback = null;
+                callback.onAppended(BookieStatus.OK, replica.heldEnd);
+            }
         }
         held.clear();
     }

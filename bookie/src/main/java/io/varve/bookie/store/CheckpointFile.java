@@ -58,7 +58,7 @@ final class CheckpointFile {
                 || in.getInt() != MAGIC
                 || in.getInt() != VERSION
                 || in.getLong() != segment.value()) {
-            throw new IOException("the checkpoints of segment " + segment + " are damaged");
+            throw new DamagedFileException("the checkpoints of segment " + segment + " are damaged");
         }
         while (in.hasRemaining()) {
             long offset = in.getLong();
@@ -73,6 +73,14 @@ final class CheckpointFile {
     static ByteBuf read(Disk disk, SegmentId segment, long offset) throws IOException {
         ByteBuffer state = read(disk, segment).get(offset);
         return state == null ? null : Unpooled.wrappedBuffer(state);
+    }
+
+    /** References to states that are all here. */
+    static List<CheckpointRef> references(SortedMap<Long, ByteBuffer> states) {
+        List<CheckpointRef> refs = new ArrayList<>();
+        states.forEach(
+                (offset, state) -> refs.add(new CheckpointRef(offset, CheckpointRef.SETTLED, 0, state.remaining())));
+        return List.copyOf(refs);
     }
 
     /** The same references, pointing here for those that are here. */

@@ -3,6 +3,10 @@ package io.varve.bookie.store;
 import io.varve.base.BookieId;
 import io.varve.base.StartupException;
 import io.varve.base.StartupException.Reason;
+import io.varve.bookie.core.DirectoryRecovery;
+import io.varve.bookie.core.DirectoryRecovery.Content;
+import io.varve.bookie.core.DirectoryRecovery.DirectoryCase;
+import io.varve.bookie.core.DirectoryRecovery.Twin;
 import io.varve.bookie.disk.Disk;
 import io.varve.bookie.disk.DiskFile;
 import java.io.IOException;
@@ -61,22 +65,44 @@ record Cookie(String clusterId, BookieId bookie, long incarnation, List<Long> si
      * @throws StartupException DIRECTORY_FOREIGN if it isn't this bookie's, or nobody can tell
      */
     static Cookie read(Disk disk, String clusterId, BookieId bookie) throws IOException {
-        if (!disk.exists(NAME)) {
-            for (String file : disk.list("")) {
-                if (!LEFT_BY_FORMAT.contains(file)) {
-                    throw foreign(disk, "it holds files (" + file + ") but no cookie. Name an empty directory");
-                }
+        Cookie cookie = null;
+        String unreadable = "";
+        DirectoryRecovery.Cookie found = DirectoryRecovery.Cookie.NONE;
+        if (disk.exists(NAME)) {
+            try {
+                cookie = parse(readText(disk));
+                found = cookie.ownerIs(clusterId, bookie);
+            } catch (Unreadable trouble) {
+                found = DirectoryRecovery.Cookie.UNREADABLE;
+                unreadable = trouble.getMessage();
             }
-            return null;
         }
-        Cookie cookie = parse(disk, readText(disk));
-        if (!cookie.clusterId.equals(clusterId)) {
-            throw foreign(disk, "it belongs to cluster " + cookie.clusterId + ", not " + clusterId);
+        List<String> files = new ArrayList<>(disk.list(""));
+        files.removeAll(LEFT_BY_FORMAT);
+        DirectoryCase is = DirectoryRecovery.caseOf(found, files.isEmpty() ? Content.EMPTY : Content.FILES, Twin.NONE);
+        return switch (is) {
+            case NEW -> null;
+            case OURS -> cookie;
+            case COOKIE_MISSING ->
+                throw foreign(disk, "it holds files (" + files.get(0) + ") but no cookie. Name an empty directory");
+            case COOKIE_UNREADABLE -> throw foreign(disk, unreadable);
+            case CLUSTER_DIFFERS ->
+                throw foreign(disk, "it belongs to cluster " + cookie.clusterId + ", not " + clusterId);
+            case BOOKIE_DIFFERS -> throw foreign(disk, "it belongs to bookie " + cookie.bookie + ", not " + bookie);
+            case COPY -> throw copyOfAnother(disk);
+        };
+    }
+
+    private DirectoryRecovery.Cookie ownerIs(String wantedCluster, BookieId wantedBookie) {
+        if (!clusterId.equals(wantedCluster)) {
+            return DirectoryRecovery.Cookie.OTHER_CLUSTER;
         }
-        if (!cookie.bookie.equals(bookie)) {
-            throw foreign(disk, "it belongs to bookie " + cookie.bookie + ", not " + bookie);
-        }
-        return cookie;
+        return bookie.equals(wantedBookie) ? DirectoryRecovery.Cookie.OURS : DirectoryRecovery.Cookie.OTHER_BOOKIE;
+    }
+
+    /** What to say of a directory that is a copy of another one. */
+    static StartupException copyOfAnother(Disk disk) {
+        return foreign(disk, "it is a copy of another directory of this bookie");
     }
 
     /**
@@ -88,7 +114,11 @@ record Cookie(String clusterId, BookieId bookie, long incarnation, List<Long> si
         if (!disk.exists(NAME)) {
             throw foreign(disk, "there is no cookie in it, so no bookie's data");
         }
-        return parse(disk, readText(disk));
+        try {
+            return parse(readText(disk));
+        } catch (Unreadable trouble) {
+            throw foreign(disk, trouble.getMessage());
+        }
     }
 
     /** Writes the cookie in place of the one there is: at any moment one of them is whole. */
@@ -119,13 +149,22 @@ record Cookie(String clusterId, BookieId bookie, long incarnation, List<Long> si
         }
     }
 
-    private static Cookie parse(Disk disk, String text) {
+    /** There is a cookie, and nobody can tell whose. */
+    private static final class Unreadable extends Exception {
+        private static final long serialVersionUID = 1L;
+
+        Unreadable(String why) {
+            super(why);
+        }
+    }
+
+    private static Cookie parse(String text) throws Unreadable {
         if (!text.startsWith(TITLE)) {
-            throw foreign(disk, "its cookie is not one of Varve's");
+            throw new Unreadable("its cookie is not one of Varve's");
         }
         String version = text.substring(TITLE.length(), Math.max(TITLE.length(), text.indexOf('\n')));
         if (!version.equals(FORMAT)) {
-            throw foreign(disk, "its format is version " + version + ", this release reads " + FORMAT);
+            throw new Unreadable("its format is version " + version + ", this release reads " + FORMAT);
         }
         int signedEnd = text.lastIndexOf("crc32c=");
         Map<String, String> values = new LinkedHashMap<>();
@@ -138,7 +177,7 @@ record Cookie(String clusterId, BookieId bookie, long incarnation, List<Long> si
         try {
             if (signedEnd < 0
                     || Integer.parseUnsignedInt(values.get("crc32c"), 16) != checksum(text.substring(0, signedEnd))) {
-                throw foreign(disk, "its cookie is damaged (checksum)");
+                throw new Unreadable("its cookie is damaged (checksum)");
             }
             List<Long> siblings = new ArrayList<>();
             for (String sibling : values.get("siblings").split(",")) {
@@ -150,7 +189,7 @@ record Cookie(String clusterId, BookieId bookie, long incarnation, List<Long> si
                     Long.parseUnsignedLong(values.get("incarnation"), 16),
                     siblings);
         } catch (IllegalArgumentException | NullPointerException unreadable) {
-            throw foreign(disk, "its cookie can't be read");
+            throw new Unreadable("its cookie can't be read");
         }
     }
 

@@ -2,8 +2,7 @@ package io.varve.bookie.store;
 
 import io.varve.base.BookieId;
 import io.varve.base.Randomness;
-import io.varve.base.StartupException;
-import io.varve.base.StartupException.Reason;
+import io.varve.bookie.core.DirectoryRecovery;
 import io.varve.bookie.disk.Disk;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -30,7 +29,7 @@ final class Cookies {
     /**
      * Reads and, where they are new or know too little, writes the cookies of all directories.
      *
-     * @throws StartupException DIRECTORY_FOREIGN
+     * @throws io.varve.base.StartupException DIRECTORY_FOREIGN
      */
     static List<Found> check(List<Disk> disks, String clusterId, BookieId bookie, Randomness randomness)
             throws IOException {
@@ -41,10 +40,13 @@ final class Cookies {
             Cookie cookie = Cookie.read(disk, clusterId, bookie);
             read.add(cookie);
             if (cookie != null) {
-                if (!present.add(cookie.incarnation())) {
-                    throw new StartupException(
-                            Reason.DIRECTORY_FOREIGN,
-                            "The data directory " + disk.name() + " is a copy of another one of this bookie.");
+                DirectoryRecovery.Twin twin = present.add(cookie.incarnation())
+                        ? DirectoryRecovery.Twin.NONE
+                        : DirectoryRecovery.Twin.SAME_INCARNATION;
+                DirectoryRecovery.DirectoryCase is =
+                        DirectoryRecovery.caseOf(DirectoryRecovery.Cookie.OURS, DirectoryRecovery.Content.FILES, twin);
+                if (is.decision() == DirectoryRecovery.Decision.REFUSE) {
+                    throw Cookie.copyOfAnother(disk);
                 }
                 known.addAll(cookie.siblings());
             }

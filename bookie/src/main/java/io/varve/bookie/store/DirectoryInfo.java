@@ -9,8 +9,10 @@ package io.varve.bookie.store;
  * @param freeBytes what may still be written, reserves taken off
  * @param totalBytes the file system's size
  * @param replicas how many it holds
+ * @param slow whether its fsyncs take long at the moment
  */
-public record DirectoryInfo(String path, long incarnation, State state, long freeBytes, long totalBytes, int replicas) {
+public record DirectoryInfo(
+        String path, long incarnation, State state, long freeBytes, long totalBytes, int replicas, boolean slow) {
 
     /** What a directory can be used for. */
     public enum State {

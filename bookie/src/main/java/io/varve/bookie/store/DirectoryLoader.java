@@ -3,6 +3,11 @@ package io.varve.bookie.store;
 import io.varve.base.SegmentId;
 import io.varve.base.StartupException;
 import io.varve.base.StartupException.Reason;
+import io.varve.bookie.core.DirectoryRecovery;
+import io.varve.bookie.core.DirectoryRecovery.Covered;
+import io.varve.bookie.core.DirectoryRecovery.File;
+import io.varve.bookie.core.DirectoryRecovery.FileCase;
+import io.varve.bookie.core.DirectoryRecovery.Index;
 import io.varve.bookie.core.JournalFormat;
 import io.varve.bookie.core.RecordType;
 import io.varve.bookie.core.SegmentReplica;
@@ -19,6 +24,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -35,9 +41,12 @@ final class DirectoryLoader implements JournalScanner.Visitor {
     private final SortedMap<SegmentId, Replica> replicas = new TreeMap<>();
     private final List<Long> scanned = new ArrayList<>();
     private final List<Long> covered = new ArrayList<>();
+    private final List<Long> unindexed = new ArrayList<>();
     private final List<String> free = new ArrayList<>();
     /** Whose checkpoints moved since the snapshot. */
     private final Set<Replica> settledAnew = new LinkedHashSet<>();
+    /** Who came with all their checkpoints since the snapshot. */
+    private final Set<Replica> imported = new LinkedHashSet<>();
 
     private long maxNumber;
     private long nextSequence;
@@ -63,6 +72,11 @@ final class DirectoryLoader implements JournalScanner.Visitor {
     /** The files that the snapshot covers. */
     List<Long> covered() {
         return covered;
+    }
+
+    /** The files that have no intact index and hold something. */
+    List<Long> unindexed() {
+        return unindexed;
     }
 
     /** Files that hold nothing that counts, by name. */
@@ -117,12 +131,20 @@ final class DirectoryLoader implements JournalScanner.Visitor {
         deleteOrphans();
     }
 
-    private void repointCheckpoints() throws IOException {
+    private void repointCheckpoints() {
         for (Replica replica : settledAnew) {
+            findCheckpoints(replica, here -> CheckpointFile.repoint(replica.acceptedCheckpoints, here.keySet()));
+        }
+        for (Replica replica : imported) {
+            findCheckpoints(replica, CheckpointFile::references);
+        }
+    }
+
+    private void findCheckpoints(
+            Replica replica, Function<SortedMap<Long, ByteBuffer>, List<CheckpointRef>> referencesTo) {
+        if (replicas.get(replica.id()) == replica) {
             try {
-                replica.acceptedCheckpoints = CheckpointFile.repoint(
-                        replica.acceptedCheckpoints,
-                        CheckpointFile.read(disk, replica.id()).keySet());
+                replica.acceptedCheckpoints = referencesTo.apply(CheckpointFile.read(disk, replica.id()));
                 replica.checkpoints = replica.acceptedCheckpoints;
             } catch (IOException unreadable) {
                 LOG.warn("checkpoints=unreadable segment={} why=\"{}\"", replica.id(), unreadable.toString());
@@ -175,12 +197,24 @@ final class DirectoryLoader implements JournalScanner.Visitor {
                 disk,
                 directory.incarnation(),
                 number,
-                (segment, position, first, end, bytes) -> addToIndex(segment, number, position, first, end, bytes));
-        if (!read) {
+                (segment, first, end, rowsAt, rows) -> addRun(segment, number, first, end, rowsAt, rows));
+        FileCase is = DirectoryRecovery.caseOf(Covered.YES, File.INTACT, read ? Index.INTACT : Index.NONE);
+        if (is == FileCase.INDEX_MISSING) {
+            unindexed.add(number);
             LOG.warn("journal_index=missing directory={} file={} action=read_journal", disk.name(), number);
             try (DiskFile file = disk.open(JournalFiles.name(number))) {
                 new JournalScanner(directory.incarnation(), -1, directory.shared.recoveryRule)
                         .scan(source(number, file), List.of(), new EntriesOnly());
+            }
+        }
+    }
+
+    private void addRun(SegmentId segment, long file, long first, long end, long rowsAt, int rows) {
+        Replica replica = replicas.get(segment);
+        if (replica != null && end > replica.settled.end() && end <= replica.state.acceptedEnd()) {
+            if (!replica.index.addSaved(file, first, end, rowsAt, rows)) {
+                replica.index.clear();
+                replica.index.addSaved(file, first, end, rowsAt, rows);
             }
         }
     }
@@ -224,6 +258,7 @@ final class DirectoryLoader implements JournalScanner.Visitor {
                 damaged |= ended;
                 ended = end.how() != io.varve.bookie.core.JournalRecovery.Decision.END_OF_FILE;
                 scanned.add(file.number());
+                unindexed.add(file.number());
                 lastEnd = end;
                 makeDurableAgain(file, end);
                 LOG.info(
@@ -249,13 +284,19 @@ final class DirectoryLoader implements JournalScanner.Visitor {
             header.clear();
             source.file().read(header, 0);
             header.flip();
-            if (source.number() != expected
-                    || !JournalFormat.isFileHeader(header, source.number(), source.bytes(), directory.incarnation())) {
+            File file = File.MISSING;
+            if (source.number() == expected) {
+                boolean intact =
+                        JournalFormat.isFileHeader(header, source.number(), source.bytes(), directory.incarnation());
+                file = intact ? File.INTACT : File.HEADER_WRONG;
+            }
+            if (DirectoryRecovery.caseOf(Covered.NO, file, Index.NONE) == FileCase.LOST) {
                 LOG.error(
-                        "journal=damaged directory={} file={} expected={} why=missing_file_or_header",
+                        "journal=damaged directory={} file={} expected={} why={}",
                         disk.name(),
                         source.number(),
-                        expected);
+                        expected,
+                        file);
                 damaged = true;
             }
             expected = source.number() + 1;
@@ -290,6 +331,9 @@ final class DirectoryLoader implements JournalScanner.Visitor {
     @Override
     public void onRecord(RecordType type, ByteBuffer record, int at, long file, long position) {
         int fixed = JournalFormat.fixedAt(at);
+        if (!directory.shared.recoveryRule.applies(type)) {
+            return;
+        }
         switch (type) {
             case ENTRY -> onEntry(record, at, file, position);
             case CREATE -> onCreate(record, fixed);
@@ -365,6 +409,7 @@ final class DirectoryLoader implements JournalScanner.Visitor {
         replica.bytes = record.getLong(fixed + 48);
         replica.settle(new Replica.Settled(end, replica.bytes));
         replicas.put(segment, replica);
+        imported.add(replica);
     }
 
     private void onEntry(ByteBuffer record, int at, long file, long position) {

@@ -59,8 +59,9 @@ final class DirectoryRunner implements Closeable {
                     LockSupport.parkNanos(this, LOOK_NS);
                 }
             } catch (IOException failure) {
-                store.goOutOfService("housekeeping", failure);
+                store.onTrouble("housekeeping", failure);
                 loop.wake();
+                LockSupport.parkNanos(this, LOOK_NS);
             }
         }
     }
@@ -73,8 +74,9 @@ final class DirectoryRunner implements Closeable {
                     LockSupport.parkNanos(this, LOOK_NS / 10);
                 }
             } catch (IOException failure) {
-                store.goOutOfService("settle", failure);
+                store.onTrouble("settle", failure);
                 loop.wake();
+                LockSupport.parkNanos(this, LOOK_NS);
             }
         }
     }

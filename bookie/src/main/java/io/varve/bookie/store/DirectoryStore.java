@@ -5,8 +5,10 @@ import io.varve.bookie.client.BookieClient.FenceReply;
 import io.varve.bookie.client.BookieStatus;
 import io.varve.bookie.core.DiskPace;
 import io.varve.bookie.core.Fence;
+import io.varve.bookie.core.NeededFiles;
 import io.varve.bookie.core.SegmentReplica;
 import io.varve.bookie.disk.Disk;
+import io.varve.bookie.disk.DiskFullException;
 import io.varve.bookie.journal.Journal;
 import io.varve.bookie.journal.JournalFiles;
 import io.varve.bookie.journal.JournalOp;
@@ -14,6 +16,8 @@ import io.varve.bookie.journal.RecentGroups;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.function.Consumer;
@@ -30,6 +34,9 @@ final class DirectoryStore implements Journal.Listener {
 
     private static final Logger LOG = LoggerFactory.getLogger(DirectoryStore.class);
 
+    /** How long a directory that had no room takes nothing new, whatever is said to be free. */
+    private static final long FULL_NS_MIN = 10_000_000_000L;
+
     final SharedState shared;
     final Disk disk;
     final AckBatch acks = new AckBatch();
@@ -41,19 +48,29 @@ final class DirectoryStore implements Journal.Listener {
     private DirectoryLoader loaded;
     private JournalFiles files;
     private RecentGroups recent;
+    private IndexCache indexes;
     private JournalReader journalReader;
     private Journal journal;
     private volatile Consumer<JournalOp> submitter;
     private volatile DirectoryInfo.State state = DirectoryInfo.State.WRITABLE;
     private volatile long freeBytes;
     private volatile long totalBytes;
+    private volatile boolean shortOfSpace;
+    private volatile long fullUntilNs;
     private boolean damaged;
     /** Everything in journal files up to this one, but for the entries, is in a snapshot. Housekeeping thread. */
     volatile long coveredNumber;
+    /** Goes up whenever something in journal files may not be needed any more. Journal's thread. */
+    private volatile long releases;
+    /** Replaced by copies that aren't durable yet: until they are, a crash would bring these back. */
+    private final ConcurrentLinkedQueue<Replica> retained = new ConcurrentLinkedQueue<>();
+    /** Segments whose own files somebody is at work on. */
+    private final Set<SegmentId> heldFiles = ConcurrentHashMap.newKeySet();
     /** Replicas whose own files are to be deleted. */
     final ConcurrentLinkedQueue<SegmentId> filesToDelete = new ConcurrentLinkedQueue<>();
 
     private final DiskPace pace = new DiskPace();
+    private volatile boolean slow;
     private long appendedEntries;
     private long appendedBytes;
     private long firstSubmittedNs;
@@ -63,6 +80,7 @@ final class DirectoryStore implements Journal.Listener {
         this.disk = disk;
         this.cookie = cookie;
         this.settledFiles = new SettledFiles(disk);
+        this.fullUntilNs = shared.clock.nanoTime();
     }
 
     /** Lays out an empty directory. The cookie comes last: without it there is nothing that counts. */
@@ -121,8 +139,8 @@ final class DirectoryStore implements Journal.Listener {
             shared.setOutOfService(incarnation());
         } else {
             shared.setVouchedFor(incarnation());
-            for (long number : loaded.scanned()) {
-                JournalIndexFile.write(disk, incarnation(), number, replicas.values());
+            for (long number : loaded.unindexed()) {
+                indexes.onWritten(JournalIndexFile.write(disk, incarnation(), number, replicas.values()));
             }
             snapshot(loaded.maxNumber(), loaded.nextSequence()).write(disk, incarnation());
             for (String name : loaded.free()) {
@@ -156,9 +174,11 @@ final class DirectoryStore implements Journal.Listener {
 
     private void openJournalFiles(long maxNumber) throws IOException {
         StoreOptions options = shared.options;
-        files = new JournalFiles(disk, options.journalFileBytes(), incarnation(), maxNumber);
+        files = new JournalFiles(
+                disk, options.journalFileBytes(), incarnation(), maxNumber, options.directWrites());
         recent = Journal.recentGroups(options.groupBytesMax(), options.recentBytesMax());
-        journalReader = new JournalReader(files, recent, shared.metrics);
+        indexes = new IndexCache(this, options.indexBytesMax());
+        journalReader = new JournalReader(files, recent, indexes, shared.metrics);
         for (long number : loaded.covered()) {
             files.addUsed(number);
         }
@@ -177,6 +197,8 @@ final class DirectoryStore implements Journal.Listener {
         metrics.gauge("varve.bookie.free.bytes", disk.name(), () -> freeBytes);
         metrics.gauge("varve.bookie.pending.bytes", disk.name(), () -> journal.pendingBytes());
         metrics.gauge("varve.bookie.replicas", disk.name(), replicas::size);
+        metrics.gauge("varve.bookie.index.bytes", disk.name(), () -> indexes.bytes());
+        metrics.gauge("varve.bookie.disk.slow", disk.name(), () -> slow ? 1 : 0);
         metrics.gauge(
                 "varve.bookie.settle.backlog.bytes",
                 disk.name(),
@@ -203,6 +225,10 @@ final class DirectoryStore implements Journal.Listener {
 
     SettledFiles settledFiles() {
         return settledFiles;
+    }
+
+    IndexCache indexes() {
+        return indexes;
     }
 
     JournalReader journalReader() {
@@ -234,9 +260,27 @@ final class DirectoryStore implements Journal.Listener {
     /** A deletion is durable: only now may the files go, because until now a crash could have brought the replica back. */
     void onDeleted(Replica replica) {
         replicas.remove(replica.id(), replica);
+        onReleased();
         if (replica.hasFiles()) {
             filesToDelete.add(replica.id());
         }
+    }
+
+    /** Something in journal files is no longer needed. */
+    @SuppressWarnings("NonAtomicOperationOnVolatileField")
+    void onReleased() {
+        releases++;
+    }
+
+    /** A copy took a replica's place, but isn't durable yet. */
+    void retain(Replica replaced) {
+        retained.add(replaced);
+    }
+
+    /** The copy is durable. */
+    void letGo(Replica replaced) {
+        retained.remove(replaced);
+        onReleased();
     }
 
     void onAppended(int entryBytes, long submittedNs) {
@@ -304,8 +348,9 @@ final class DirectoryStore implements Journal.Listener {
             metrics.groupOps.record(ops);
             metrics.groupBytes.record(bytes);
             if (pace.onFlush(flushNs)) {
-                LOG.warn("directory={} slow={}", disk.name(), pace.isSlow());
-                shared.listener.onSlowDiskChanged(incarnation(), pace.isSlow());
+                slow = pace.isSlow();
+                LOG.warn("directory={} slow={}", disk.name(), slow);
+                shared.listener.onSlowDiskChanged(incarnation(), slow);
             }
         }
         if (appendedEntries > 0) {
@@ -327,6 +372,22 @@ final class DirectoryStore implements Journal.Listener {
     }
 
     // ---- any thread ----
+
+    /**
+     * Something in the background could not be written. Without room the directory takes nothing new until there is room again, and what was to be written stays due; any
+     * other failure takes it out of service (I-12).
+     */
+    void onTrouble(String what, IOException failure) {
+        if (failure instanceof DiskFullException) {
+            shared.metrics.error("full");
+            // The file system's own count of what is free doesn't know of quotas.
+            fullUntilNs = shared.clock.nanoTime() + FULL_NS_MIN;
+            LOG.warn("directory=full directory={} what={} why=\"{}\"", disk.name(), what, failure.getMessage());
+            changeState(DirectoryInfo.State.WRITABLE, DirectoryInfo.State.FULL);
+        } else {
+            goOutOfService(what, failure);
+        }
+    }
 
     /** A write or an fsync failed: this directory is not written again by this process (I-12). */
     void goOutOfService(String what, IOException failure) {
@@ -433,8 +494,23 @@ final class DirectoryStore implements Journal.Listener {
                 fence.epoch());
     }
 
+    /**
+     * Whoever writes, renames or deletes a segment's own files holds them meanwhile: a copy from another bookie, the settler, a deletion. So none of them works on what
+     * another has just put there.
+     *
+     * @return whether nobody else does; then {@link #releaseFiles} must follow
+     */
+    boolean holdFiles(SegmentId segment) {
+        return heldFiles.add(segment);
+    }
+
+    /** Ends {@link #holdFiles}. */
+    void releaseFiles(SegmentId segment) {
+        heldFiles.remove(segment);
+    }
+
     DirectoryInfo info() {
-        return new DirectoryInfo(disk.name(), incarnation(), state, freeBytes, totalBytes, replicas.size());
+        return new DirectoryInfo(disk.name(), incarnation(), state, freeBytes, totalBytes, replicas.size(), slow);
     }
 
     DirectoryInfo.State state() {
@@ -455,8 +531,14 @@ final class DirectoryStore implements Journal.Listener {
     // ---- housekeeping thread ----
 
     /** The next snapshot to be written, or {@code null}. */
-    Snapshot pollSnapshot() {
-        return snapshotsDue.poll();
+    Snapshot peekSnapshot() {
+        return snapshotsDue.peek();
+    }
+
+    /** It is durable, and so is the index of its file. */
+    void onSnapshotWritten(Snapshot snapshot) {
+        snapshotsDue.remove(snapshot);
+        coveredNumber = snapshot.fileNumber();
     }
 
     /** Nothing is to be done at the moment. */
@@ -482,31 +564,43 @@ final class DirectoryStore implements Journal.Listener {
         return full;
     }
 
-    /** Those of them that still hold something that isn't elsewhere. */
-    List<Long> neededFullFiles() {
-        return fullFiles().stream().filter(this::isNeeded).toList();
+    /** Which of them hold something that isn't elsewhere: one pass over all replicas. Any thread. */
+    NeededFiles neededFiles() {
+        NeededFiles needed = new NeededFiles(fullFiles());
+        retained.forEach(replica -> replica.markFiles(needed));
+        for (Replica replica : replicas.values()) {
+            if (needed.areAll()) {
+                break;
+            }
+            replica.markFiles(needed);
+        }
+        return needed;
     }
 
-    /** Whether a journal file holds something that isn't elsewhere. */
-    boolean isNeeded(long number) {
-        for (Replica replica : replicas.values()) {
-            if (replica.isIn(number)) {
-                return true;
-            }
-        }
-        return false;
+    /** Changes when something in journal files is no longer needed. */
+    long releases() {
+        return releases;
+    }
+
+    /** Whether the disk has so little left that nothing is kept for later use. */
+    boolean isShortOfSpace() {
+        return shortOfSpace;
     }
 
     /** Looks at the disk, and goes between writable and full. */
     void measureSpace() throws IOException {
         long spare = (files.readyCount() + files.freeCount()) * shared.options.journalFileBytes();
-        long free = disk.freeBytes() + spare;
+        long left = disk.freeBytes();
+        long free = left + spare;
         totalBytes = disk.totalBytes();
+        shortOfSpace = left < shared.options.diskReserveBytes();
         freeBytes = Math.max(0, free - shared.options.diskReserveBytes());
         DirectoryInfo.State before = state;
         if (before == DirectoryInfo.State.WRITABLE && free < shared.options.diskReserveBytes()) {
             changeState(before, DirectoryInfo.State.FULL);
-        } else if (before == DirectoryInfo.State.FULL && free >= shared.options.diskRelieveBytes()) {
+        } else if (before == DirectoryInfo.State.FULL
+                && free >= shared.options.diskRelieveBytes()
+                && shared.clock.nanoTime() - fullUntilNs >= 0) {
             changeState(before, DirectoryInfo.State.WRITABLE);
         }
     }
@@ -519,6 +613,11 @@ final class DirectoryStore implements Journal.Listener {
             state = to;
         }
         LOG.warn("directory={} directory_state={} free_bytes={}", disk.name(), to, freeBytes);
+        if (submitter != null) {
+            // Appends that wait for a journal file are refused rather than left waiting.
+            journal.lookAgain();
+            submit(new BarrierOp());
+        }
         shared.onDirectoryState();
     }
 }

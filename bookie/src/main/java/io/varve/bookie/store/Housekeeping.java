@@ -1,34 +1,41 @@
 package io.varve.bookie.store;
 
 import io.varve.base.SegmentId;
-import io.varve.bookie.core.ReclaimPlanner;
 import io.varve.bookie.journal.JournalFiles;
 import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.List;
 
 /**
- * What a directory does beside serving, in small steps: keeps journal files ready, writes indexes and snapshots of full ones, gives back those that nobody needs. Belongs to one
- * thread.
+ * What a directory needs done in the background, one small step at a time: the next journal file, indexes and snapshots, deletions, and journal files that nobody
+ * needs any more. Only this touches those files, so that nothing has to be locked. Belongs to one thread.
  */
 final class Housekeeping {
 
     private static final int FILES_READY = 2;
 
-    /** Kept to be used again, because filling new ones with zeros writes every byte twice. */
-    private static final int FILES_FREE_MAX = 8;
-
     private final DirectoryStore directory;
     private final Runnable wakeJournal;
+    /** Kept to be used again, because filling new ones with zeros writes every byte twice: as many as the journal may grow to. */
+    private final long filesFreeMax;
+
+    private final ArrayDeque<Long> releasable = new ArrayDeque<>();
+    private long releasesSeen = -1;
+    private long coveredSeen = -1;
+    private long indexedNumber;
 
     Housekeeping(DirectoryStore directory, Runnable wakeJournal) {
         this.directory = directory;
         this.wakeJournal = wakeJournal;
+        StoreOptions options = directory.shared.options;
+        this.filesFreeMax = Math.max(FILES_READY, options.unsettledBytesMax() / options.journalFileBytes());
     }
 
     /**
      * Does one thing that is due.
      *
      * @return whether there may be more
-     * @throws IOException if the directory must go out of service (I-12)
+     * @throws IOException {@link DirectoryStore#onTrouble trouble} of the directory; what was to be done stays due
      */
     boolean step() throws IOException {
         if (directory.isOutOfService()) {
@@ -39,31 +46,54 @@ final class Housekeeping {
         if (wantsFile() && directory.files().freeCount() > 0) {
             return prepareFile();
         }
-        Snapshot due = directory.pollSnapshot();
+        Snapshot due = directory.peekSnapshot();
         if (due != null) {
-            JournalIndexFile.write(
-                    directory.disk,
-                    directory.incarnation(),
-                    due.fileNumber(),
-                    directory.replicas().values());
+            if (due.fileNumber() > indexedNumber) {
+                // Once only, should the snapshot have to be tried again: what was saved is not in memory any more.
+                List<JournalIndexFile.Written> written = JournalIndexFile.write(
+                        directory.disk,
+                        directory.incarnation(),
+                        due.fileNumber(),
+                        directory.replicas().values());
+                directory.indexes().onWritten(written);
+                indexedNumber = due.fileNumber();
+            }
             due.write(directory.disk, directory.incarnation());
-            directory.coveredNumber = due.fileNumber();
+            directory.onSnapshotWritten(due);
             directory.measureSpace();
             return true;
         }
-        SegmentId deleted = directory.filesToDelete.peek();
-        if (deleted != null) {
-            directory.settledFiles().forget(deleted);
-            directory.disk.delete(SegmentFiles.data(deleted));
-            directory.disk.delete(SegmentFiles.index(deleted));
-            directory.disk.delete(SegmentFiles.checkpoints(deleted));
-            directory.filesToDelete.poll();
+        if (deleteFilesOfOne() || releaseOne()) {
             return true;
         }
-        if (releaseOne()) {
+        if (directory.isShortOfSpace() && directory.files().dropFree()) {
             return true;
         }
         return wantsFile() && directory.hasRoomForFile() && prepareFile();
+    }
+
+    private boolean deleteFilesOfOne() throws IOException {
+        SegmentId deleted = directory.filesToDelete.peek();
+        if (deleted == null) {
+            return false;
+        }
+        if (!directory.holdFiles(deleted)) {
+            // The others first.
+            directory.filesToDelete.add(directory.filesToDelete.poll());
+            return false;
+        }
+        try {
+            if (!directory.replicas().containsKey(deleted)) {
+                directory.settledFiles().forget(deleted);
+                directory.disk.delete(SegmentFiles.data(deleted));
+                directory.disk.delete(SegmentFiles.index(deleted));
+                directory.disk.delete(SegmentFiles.checkpoints(deleted));
+            }
+            directory.filesToDelete.poll();
+            return true;
+        } finally {
+            directory.releaseFiles(deleted);
+        }
     }
 
     private boolean wantsFile() {
@@ -77,16 +107,33 @@ final class Housekeeping {
     }
 
     private boolean releaseOne() throws IOException {
+        findReleasable();
+        Long number = releasable.peek();
+        if (number == null) {
+            return false;
+        }
         JournalFiles files = directory.files();
-        long number = ReclaimPlanner.releasable(directory.fullFiles(), directory::isNeeded);
-        if (number == ReclaimPlanner.NONE) {
-            return false;
-        }
         directory.disk.delete(JournalIndexFile.name(number));
-        if (!files.release(number, files.freeCount() < FILES_FREE_MAX)) {
+        if (!files.release(number, files.freeCount() < filesFreeMax && !directory.isShortOfSpace())) {
+            // A reader has it: the others first.
+            releasable.add(releasable.poll());
             return false;
         }
+        releasable.poll();
         directory.measureSpace();
         return true;
+    }
+
+    /** Looks through the replicas, but only if something has been let go of since the last time. */
+    private void findReleasable() {
+        long releases = directory.releases();
+        long covered = directory.coveredNumber;
+        if (!releasable.isEmpty() || (releases == releasesSeen && covered == coveredSeen)) {
+            return;
+        }
+        releasesSeen = releases;
+        coveredSeen = covered;
+        List<Long> unneeded = directory.neededFiles().unneeded();
+        releasable.addAll(unneeded);
     }
 }

@@ -1,7 +1,9 @@
 package io.varve.bookie.store;
 
 import io.varve.base.SegmentId;
+import io.varve.bookie.core.IndexRows;
 import io.varve.bookie.core.JournalFormat;
+import io.varve.bookie.core.SegmentIndex;
 import io.varve.bookie.disk.ChecksummedOutput;
 import io.varve.bookie.disk.Disk;
 import io.varve.bookie.disk.DiskFile;
@@ -9,64 +11,92 @@ import io.varve.bookie.journal.JournalFiles;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.NoSuchFileException;
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.List;
+import java.util.zip.CRC32C;
 
 /**
  * Where the entries of a full journal file are: its footer, kept in a file beside it so that the journal file needs no room for it. It is there to be quick; if it
  * is missing or damaged, the journal file is read instead.
  *
  * <pre>
- *  "VIDX"4 | version 4 | incarnation 8 | file number 8 | { segment 8 | entries 4 | end 8 | { first offset 8 | position/8 4 | bytes 4 }… }… | 0 8 | crc32c 4
+ *  "VIDX"4 | version 4 | incarnation 8 | file number 8 | run… | 0 8 | crc32c 4
+ *  run: segment 8 | entries 4 | first offset 8 | end 8 | { first offset 8 | position/8 4 | bytes 4 }… | crc32c of the rows 4
  * </pre>
+ *
+ * The rows of each run have a checksum of their own, because they are read alone.
  */
 final class JournalIndexFile {
 
     private static final int MAGIC = 0x56494458; // VIDX
-    private static final int VERSION = 1;
+    private static final int VERSION = 2;
+    private static final int HEADER_BYTES = 24;
+    private static final int CRC_BYTES = 4;
 
     private JournalIndexFile() {}
 
-    /** Takes what is found. */
+    /** Takes the runs that are found. */
     @FunctionalInterface
     interface Sink {
-        void onEntry(SegmentId segment, long position, long firstOffset, long endOffset, int entryBytes);
+        /** @param rowsAt where the rows start in the index file */
+        void onRun(SegmentId segment, long firstOffset, long endOffset, long rowsAt, int rows);
     }
+
+    /** A run that was written. */
+    record Written(SegmentId segment, SegmentIndex.Run run, long rowsAt, int rows) {}
 
     static String name(long fileNumber) {
         return JournalFiles.DIRECTORY + "/" + String.format("%016d", fileNumber) + ".index";
     }
 
-    static void write(Disk disk, long incarnation, long fileNumber, Collection<Replica> replicas) throws IOException {
+    /**
+     * Writes the index of a file to which nothing is added any more. It is left to the system when that reaches the disk, for the journal file says the same; an fsync
+     * here would make appends wait.
+     */
+    static List<Written> write(Disk disk, long incarnation, long fileNumber, Collection<Replica> replicas)
+            throws IOException {
+        List<Written> written = new ArrayList<>();
         String name = name(fileNumber);
         try (DiskFile file = disk.create(name + ".new")) {
             ChecksummedOutput out = new ChecksummedOutput(file);
             out.putInt(MAGIC).putInt(VERSION).putLong(incarnation).putLong(fileNumber);
+            ByteBuffer rowBytes = ByteBuffer.allocate(IndexRows.ROW_BYTES);
             for (Replica replica : replicas) {
-                write(out, fileNumber, replica);
+                SegmentIndex.Run run = replica.index.run(fileNumber);
+                IndexRows rows = run == null ? null : run.rows();
+                if (rows != null) {
+                    out.putLong(replica.id().value())
+                            .putInt(rows.count())
+                            .putLong(run.firstOffset())
+                            .putLong(run.endOffset());
+                    written.add(new Written(replica.id(), run, out.bytes(), rows.count()));
+                    write(out, rows, rowBytes);
+                }
             }
             out.putLong(0);
-            out.finish();
+            out.finishUnforced();
         }
         disk.rename(name + ".new", name);
-        disk.forceDirectory(JournalFiles.DIRECTORY);
+        return written;
     }
 
-    private static void write(ChecksummedOutput out, long fileNumber, Replica replica) throws IOException {
-        // Collected first: the run may be dropped by a settle while we look at it.
-        LongRows rows = new LongRows();
-        long end = replica.index.endInFile(fileNumber);
-        int count = replica.index.collectFile(
-                fileNumber, (file, position, firstOffset, bytes) -> rows.add(position, firstOffset, bytes));
-        if (count == 0 || end < 0) {
-            return;
+    private static void write(ChecksummedOutput out, IndexRows rows, ByteBuffer rowBytes) throws IOException {
+        CRC32C crc = new CRC32C();
+        int count = rows.count();
+        for (int row = 0; row < count; row++) {
+            rowBytes.clear();
+            rowBytes.putLong(rows.firstOffset(row))
+                    .putInt((int) (rows.position(row) / JournalFormat.RECORD_ALIGNMENT))
+                    .putInt(rows.entryBytes(row))
+                    .flip();
+            crc.update(rowBytes.array(), 0, IndexRows.ROW_BYTES);
+            out.put(rowBytes);
         }
-        out.putLong(replica.id().value()).putInt(count).putLong(end);
-        for (int at = 0; at < count; at++) {
-            out.putLong(rows.firsts[at]).putInt(rows.units[at]).putInt(rows.bytes[at]);
-        }
+        out.putInt((int) crc.getValue());
     }
 
-    /** Reads a file's index. Answers whether it was there and intact; nothing was handed out otherwise. */
+    /** Reads what runs a file has. Answers whether its index was there and intact; nothing was handed out otherwise. */
     static boolean read(Disk disk, long incarnation, long fileNumber, Sink sink) throws IOException {
         ByteBuffer in;
         try (DiskFile file = disk.open(name(fileNumber))) {
@@ -75,7 +105,7 @@ final class JournalIndexFile {
             return false;
         }
         if (in == null
-                || in.remaining() < 32
+                || in.remaining() < HEADER_BYTES + Long.BYTES
                 || in.getInt() != MAGIC
                 || in.getInt() != VERSION
                 || in.getLong() != incarnation
@@ -83,35 +113,40 @@ final class JournalIndexFile {
             return false;
         }
         for (long segment = in.getLong(); segment != 0; segment = in.getLong()) {
-            int count = in.getInt();
+            int rows = in.getInt();
+            long first = in.getLong();
             long end = in.getLong();
-            SegmentId id = new SegmentId(segment);
-            for (int at = 0; at < count; at++) {
-                long first = in.getLong();
-                long position = (long) in.getInt() * JournalFormat.RECORD_ALIGNMENT;
-                int bytes = in.getInt();
-                long entryEnd = at + 1 < count ? in.getLong(in.position()) : end;
-                sink.onEntry(id, position, first, entryEnd, bytes);
-            }
+            sink.onRun(new SegmentId(segment), first, end, in.position(), rows);
+            in.position(in.position() + rows * IndexRows.ROW_BYTES + CRC_BYTES);
         }
         return true;
     }
 
-    private static final class LongRows {
-        long[] firsts = new long[16];
-        int[] units = new int[16];
-        int[] bytes = new int[16];
-        int count;
-
-        void add(long position, long firstOffset, int entryBytes) {
-            if (count == firsts.length) {
-                firsts = java.util.Arrays.copyOf(firsts, count * 2);
-                units = java.util.Arrays.copyOf(units, count * 2);
-                bytes = java.util.Arrays.copyOf(bytes, count * 2);
+    /**
+     * Reads the rows of one run.
+     *
+     * @return {@code null} if they are damaged
+     * @throws NoSuchFileException if there is no such index
+     */
+    static IndexRows readRows(Disk disk, long fileNumber, long at, int count) throws IOException {
+        ByteBuffer in = ByteBuffer.allocate(count * IndexRows.ROW_BYTES + CRC_BYTES);
+        try (DiskFile file = disk.open(name(fileNumber))) {
+            if (file.read(in, at) != in.capacity()) {
+                return null;
             }
-            firsts[count] = firstOffset;
-            units[count] = (int) (position / JournalFormat.RECORD_ALIGNMENT);
-            bytes[count++] = entryBytes;
         }
+        CRC32C crc = new CRC32C();
+        crc.update(in.array(), 0, count * IndexRows.ROW_BYTES);
+        in.flip();
+        if (in.getInt(count * IndexRows.ROW_BYTES) != (int) crc.getValue()) {
+            return null;
+        }
+        IndexRows rows = new IndexRows(count);
+        for (int row = 0; row < count; row++) {
+            long first = in.getLong();
+            long position = (long) in.getInt() * JournalFormat.RECORD_ALIGNMENT;
+            rows.add(position, first, in.getInt());
+        }
+        return rows;
     }
 }

@@ -8,6 +8,7 @@ import io.varve.bookie.journal.JournalFile;
 import io.varve.bookie.journal.JournalFiles;
 import io.varve.bookie.journal.RecentGroups;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 
@@ -24,11 +25,13 @@ final class JournalReader {
 
     private final JournalFiles files;
     private final RecentGroups recent;
+    private final IndexCache indexes;
     private final StoreMetrics metrics;
 
-    JournalReader(JournalFiles files, RecentGroups recent, StoreMetrics metrics) {
+    JournalReader(JournalFiles files, RecentGroups recent, IndexCache indexes, StoreMetrics metrics) {
         this.files = files;
         this.recent = recent;
+        this.indexes = indexes;
         this.metrics = metrics;
     }
 
@@ -51,6 +54,20 @@ final class JournalReader {
             positions[count] = position + JournalFormat.ENTRY_AT;
             lengths[count++] = entryBytes;
             bytes += entryBytes;
+        }
+    }
+
+    /**
+     * Where entries are, from the one that holds {@code fromOffset} on, below {@code belowOffset}, as many as fit; the first in any case.
+     *
+     * @return {@code null} if they aren't in the journal
+     */
+    Plan plan(SegmentIndex index, long fromOffset, long belowOffset, int maxBytes) throws IOException {
+        Plan plan = new Plan();
+        try {
+            return index.collect(fromOffset, belowOffset, maxBytes, indexes, plan) == 0 ? null : plan;
+        } catch (UncheckedIOException trouble) {
+            throw trouble.getCause();
         }
     }
 

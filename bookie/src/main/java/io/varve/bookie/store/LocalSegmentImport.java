@@ -7,6 +7,9 @@ import io.varve.metadata.model.SegmentDescriptor;
 import io.varve.protocol.storage.EntryFormat;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
 
 /** Copies a sealed segment into a file of its own, which gets its final name, and then its record in the journal, when it is whole and durable. */
 final class LocalSegmentImport implements SegmentImport {
@@ -15,17 +18,20 @@ final class LocalSegmentImport implements SegmentImport {
     private final DirectoryStore directory;
     private final Disk disk;
     private final String importName;
+    private final SortedMap<Long, ByteBuffer> checkpoints = new TreeMap<>();
     private SettledFile file;
     private long nextOffset;
+    private boolean closed;
 
+    /** @param directory in which the caller {@link DirectoryStore#holdFiles holds} the segment's files; closing the import releases them */
     LocalSegmentImport(SegmentDescriptor segment, DirectoryStore directory) throws IOException {
         this.segment = segment;
         this.directory = directory;
         this.disk = directory.disk;
         this.importName = SegmentFiles.importing(segment.id());
         if (!disk.exists(importName) || !goOn()) {
-            file = SettledFile.create(
-                    disk, importName, segment.id(), segment.partition(), segment.epoch(), segment.startOffset());
+            onDisk(() -> file = SettledFile.create(
+                    disk, importName, segment.id(), segment.partition(), segment.epoch(), segment.startOffset()));
             nextOffset = segment.startOffset();
         }
     }
@@ -36,6 +42,7 @@ final class LocalSegmentImport implements SegmentImport {
             Replica.Settled intact = begun.verify(segment.startOffset());
             file = SettledFile.open(disk, importName, segment.id(), intact.bytes());
             file.truncate();
+            file.writeAgain(intact.bytes());
             nextOffset = intact.end();
             return true;
         } catch (IOException unusable) {
@@ -62,21 +69,36 @@ final class LocalSegmentImport implements SegmentImport {
         if (next > segment.endOffset()) {
             throw new IOException("segment " + segment.id() + " has an entry across its end " + segment.endOffset());
         }
-        file.append(entries.duplicate().limit(at));
+        ByteBuffer whole = entries.duplicate().limit(at);
+        onDisk(() -> file.append(whole));
         nextOffset = next;
         entries.position(entries.limit());
     }
 
     @Override
+    public void checkpoint(long offset, ByteBuffer state) throws IOException {
+        if (offset < segment.startOffset() || offset > segment.endOffset()) {
+            throw new IOException("segment " + segment.id() + " can't have a checkpoint at " + offset);
+        }
+        ByteBuffer copy = ByteBuffer.allocate(state.remaining()).put(state.duplicate());
+        checkpoints.clear();
+        checkpoints.put(offset, copy.flip());
+    }
+
+    @Override
     public void complete() throws IOException {
+        BookieStatus status = submit().join();
+        if (status != BookieStatus.OK) {
+            throw new IOException("segment " + segment.id() + " could not be made known: " + status);
+        }
+    }
+
+    /** As {@link #complete}, without waiting for the journal. */
+    CompletableFuture<BookieStatus> submit() throws IOException {
         if (nextOffset != segment.endOffset()) {
             throw new IOException("segment " + segment.id() + " is copied up to " + nextOffset + " only");
         }
-        file.force();
-        file.writeIndex(disk, segment.id());
-        disk.rename(importName, SegmentFiles.data(segment.id()));
-        disk.forceDirectory(SegmentFiles.DIRECTORY);
-        directory.settledFiles().forget(segment.id());
+        onDisk(this::makeDurable);
         Replica replica = new Replica(
                 new SegmentReplica(
                         segment.id(),
@@ -91,23 +113,54 @@ final class LocalSegmentImport implements SegmentImport {
                 Replica.Phase.PENDING);
         replica.bytes = file.bytes();
         replica.settle(new Replica.Settled(segment.endOffset(), file.bytes()));
+        replica.acceptedCheckpoints = CheckpointFile.references(checkpoints);
+        replica.checkpoints = replica.acceptedCheckpoints;
         ImportOp op = new ImportOp(replica);
         directory.submit(op);
-        BookieStatus status = op.answer.join();
-        if (status != BookieStatus.OK) {
-            throw new IOException("segment " + segment.id() + " could not be made known: " + status);
+        return op.answer;
+    }
+
+    private void makeDurable() throws IOException {
+        file.force();
+        file.writeIndex(disk, segment.id());
+        if (checkpoints.isEmpty()) {
+            disk.delete(SegmentFiles.checkpoints(segment.id()));
+        } else {
+            CheckpointFile.write(disk, segment.id(), checkpoints);
+        }
+        disk.rename(importName, SegmentFiles.data(segment.id()));
+        disk.forceDirectory(SegmentFiles.DIRECTORY);
+        directory.settledFiles().forget(segment.id());
+    }
+
+    /** What can fail only because of the disk. */
+    private interface DiskWork {
+        void run() throws IOException;
+    }
+
+    private void onDisk(DiskWork work) throws IOException {
+        try {
+            work.run();
+        } catch (IOException trouble) {
+            directory.onTrouble("import", trouble);
+            throw trouble;
         }
     }
 
     @Override
     public void abort() throws IOException {
         file.close();
-        disk.delete(importName);
-        disk.delete(SegmentFiles.index(segment.id()));
+        if (!directory.isOutOfService()) {
+            disk.delete(importName);
+        }
     }
 
     @Override
     public void close() {
+        if (!closed) {
+            closed = true;
+            directory.releaseFiles(segment.id());
+        }
         try {
             file.close();
         } catch (IOException ignored) {

@@ -305,7 +305,19 @@ public final class LocalSegmentStore implements SegmentStore {
         if (incarnation != 0 && replica.directory.incarnation() != incarnation) {
             return CompletableFuture.completedFuture(BookieStatus.OK);
         }
-        return submit(new DeleteOp(replica));
+        CompletableFuture<BookieStatus> deleted = submit(new DeleteOp(replica));
+        for (DirectoryStore store : directories) {
+            // A copy took its place, and it is not deleted yet; or it can't be, because its directory is out of service.
+            Replica replaced = incarnation == 0 ? store.replicas().get(segment) : null;
+            if (replaced != null && replaced != replica) {
+                deleted = deleted.thenCombine(submit(new DeleteOp(replaced)), LocalSegmentStore::worse);
+            }
+        }
+        return deleted;
+    }
+
+    private static BookieStatus worse(BookieStatus one, BookieStatus other) {
+        return one == BookieStatus.OK ? other : one;
     }
 
     /** The segment is not here; but if that is because of a deletion that isn't durable yet, it could be back after a crash. */
@@ -315,7 +327,7 @@ public final class LocalSegmentStore implements SegmentStore {
             if (incarnation == 0 || store.incarnation() == incarnation) {
                 BarrierOp barrier = new BarrierOp();
                 store.submit(barrier);
-                all = all.thenCombine(barrier.answer, (one, other) -> one == BookieStatus.OK ? other : one);
+                all = all.thenCombine(barrier.answer, LocalSegmentStore::worse);
             }
         }
         return all;
@@ -366,7 +378,9 @@ public final class LocalSegmentStore implements SegmentStore {
             answer.complete(reply);
             return;
         }
-        ByteBuf charged = lane.charged(reply.entries(), charge);
+        int held = Math.max(charge, reply.entries().capacity());
+        lane.chargeMore(held - charge);
+        ByteBuf charged = lane.charged(reply.entries(), held);
         answer.complete(new ReadReply(reply.status(), charged, reply.end(), reply.highWatermark()));
     }
 
@@ -377,19 +391,25 @@ public final class LocalSegmentStore implements SegmentStore {
             return CompletableFuture.completedFuture(new CheckpointReply(absence(segment), -1, Unpooled.EMPTY_BUFFER));
         }
         CompletableFuture<CheckpointReply> answer = new CompletableFuture<>();
-        boolean taken = tailReads.submit(1, () -> {
-            try {
-                answer.complete(reader.readCheckpoint(replica, atMostOffset));
-            } catch (Throwable fault) {
-                shared.faults.onFault("read", fault);
-            } finally {
-                tailReads.release(1);
-            }
-        });
+        boolean taken = tailReads.submit(1, () -> answerCheckpoint(replica, atMostOffset, answer));
         if (!taken) {
             answer.complete(new CheckpointReply(BookieStatus.OVERLOADED, -1, Unpooled.EMPTY_BUFFER));
         }
         return answer;
+    }
+
+    private void answerCheckpoint(Replica replica, long atMostOffset, CompletableFuture<CheckpointReply> answer) {
+        CheckpointReply reply;
+        try {
+            reply = reader.readCheckpoint(replica, atMostOffset);
+        } catch (Throwable fault) {
+            tailReads.release(1);
+            shared.faults.onFault("read", fault);
+            return;
+        }
+        int held = Math.max(1, reply.state().capacity());
+        tailReads.chargeMore(held - 1);
+        answer.complete(new CheckpointReply(reply.status(), reply.offset(), tailReads.charged(reply.state(), held)));
     }
 
     @Override
@@ -434,10 +454,19 @@ public final class LocalSegmentStore implements SegmentStore {
         if (directory.filesToDelete.contains(segment.id())) {
             throw new IOException("an older copy of segment " + segment.id() + " is still being deleted");
         }
-        if (here != null) {
-            here.beingReplaced = true;
+        if (!directory.holdFiles(segment.id())) {
+            throw new IOException("the files of segment " + segment.id() + " are being worked on");
         }
-        return new LocalSegmentImport(segment, directory);
+        boolean begun = false;
+        try {
+            SegmentImport copy = new LocalSegmentImport(segment, directory);
+            begun = true;
+            return copy;
+        } finally {
+            if (!begun) {
+                directory.releaseFiles(segment.id());
+            }
+        }
     }
 
     private DirectoryStore whereImportWasBegun(SegmentId segment) throws IOException {

@@ -12,19 +12,25 @@ import java.util.concurrent.TimeUnit;
  * Reads of one kind: threads of their own, and so many bytes in memory at a time, from the moment a read begins until whoever asked has released the answer. What
  * does not fit waits in order, in a queue that is bounded too. So readers of cold data, however many and slow, neither hold the memory nor the threads of the
  * others.
+ *
+ * <p>How much a read holds is only known when it is done, because its first entry comes whole, however little was asked for. A read begins only when a thread is free for it
+ * and what is held leaves room; so the bound is exceeded by one entry for each thread at most.
  */
 final class ReadLane implements AutoCloseable {
 
     private static final int WAITING_MAX = 4096;
 
+    private final int threadCount;
     private final long bytesMax;
     private final ThreadPoolExecutor threads;
     private final ArrayDeque<Waiting> waiting = new ArrayDeque<>();
+    private int running;
     private long bytesHeld;
 
     private record Waiting(int bytes, Runnable task) {}
 
     ReadLane(String name, int threadCount, long bytesMax) {
+        this.threadCount = threadCount;
         this.bytesMax = bytesMax;
         this.threads = new ThreadPoolExecutor(
                 threadCount, threadCount, 10, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> {
@@ -36,23 +42,37 @@ final class ReadLane implements AutoCloseable {
     }
 
     /**
-     * Runs a read once its bytes are to be had. The task must {@link #release} them, or hand them on with {@link #charged}.
+     * Runs a read once a thread and its bytes are to be had. The task must {@link #release} them, or hand them on with {@link #charged}.
      *
      * @return {@code false} if too many wait already
      */
-    boolean submit(int bytes, Runnable task) {
-        synchronized (this) {
-            if (!waiting.isEmpty() || !fits(bytes)) {
-                if (waiting.size() >= WAITING_MAX) {
-                    return false;
-                }
-                waiting.add(new Waiting(bytes, task));
-                return true;
-            }
-            bytesHeld += bytes;
+    synchronized boolean submit(int bytes, Runnable task) {
+        if (waiting.size() >= WAITING_MAX) {
+            return false;
         }
-        threads.execute(task);
+        waiting.add(new Waiting(bytes, task));
+        startWaiting();
         return true;
+    }
+
+    private synchronized void startWaiting() {
+        while (!waiting.isEmpty() && running < threadCount && fits(waiting.peek().bytes) && !threads.isShutdown()) {
+            Waiting next = waiting.poll();
+            bytesHeld += next.bytes;
+            running++;
+            threads.execute(() -> run(next.task));
+        }
+    }
+
+    private void run(Runnable task) {
+        try {
+            task.run();
+        } finally {
+            synchronized (this) {
+                running--;
+                startWaiting();
+            }
+        }
     }
 
     /** One read always fits, however large. */
@@ -60,16 +80,15 @@ final class ReadLane implements AutoCloseable {
         return bytesHeld == 0 || bytesHeld + bytes <= bytesMax;
     }
 
+    /** A read that is under way turned out to hold more than was asked for. */
+    synchronized void chargeMore(int bytes) {
+        bytesHeld += bytes;
+    }
+
     /** Gives bytes back. */
     synchronized void release(int bytes) {
         bytesHeld -= bytes;
-        while (!waiting.isEmpty() && fits(waiting.peek().bytes)) {
-            Waiting next = waiting.poll();
-            bytesHeld += next.bytes;
-            if (!threads.isShutdown()) {
-                threads.execute(next.task);
-            }
-        }
+        startWaiting();
     }
 
     /** Bytes held at the moment. */

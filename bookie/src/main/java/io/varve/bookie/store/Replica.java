@@ -1,6 +1,7 @@
 package io.varve.bookie.store;
 
 import io.varve.base.SegmentId;
+import io.varve.bookie.core.NeededFiles;
 import io.varve.bookie.core.SegmentIndex;
 import io.varve.bookie.core.SegmentReplica;
 import java.util.List;
@@ -43,8 +44,6 @@ final class Replica {
     List<CheckpointRef> acceptedCheckpoints = List.of();
 
     volatile long bytes;
-    /** A copy of the whole segment is under way, and will take the name of the settled file. */
-    volatile boolean beingReplaced;
     /** The acknowledgement that {@link AckBatch} holds back for this replica. */
     SegmentStore.AppendCallback heldCallback;
 
@@ -87,6 +86,14 @@ final class Replica {
             }
         }
         return index.isIn(file);
+    }
+
+    /** Notes the journal files that hold something of it that is not elsewhere. */
+    void markFiles(NeededFiles needed) {
+        for (CheckpointRef checkpoint : checkpoints) {
+            needed.add(checkpoint.file());
+        }
+        index.markFiles(needed);
     }
 
     /** Whether it has files of its own. Journal's thread. */

@@ -22,6 +22,15 @@ public interface SegmentImport extends AutoCloseable {
     void write(ByteBuffer entries) throws IOException;
 
     /**
+     * Takes over a checkpoint of the segment's owner, for takeovers and offload to find it here as they would at the source. The newest of an import counts.
+     *
+     * @param offset the state's, not above the segment's end
+     * @param state opaque; read up to the limit, and free to be used again afterwards
+     * @throws IOException if the offset is not one of the segment's
+     */
+    void checkpoint(long offset, ByteBuffer state) throws IOException;
+
+    /**
      * Makes the replica durable, and visible as sealed.
      *
      * @throws IOException if the disk fails or entries are missing

@@ -49,6 +49,9 @@ final class SegmentReader {
             LOG.error("read=not_found segment={} offset={} end={}", replica.id(), fromOffset, end);
             replica.directory.quarantine(replica, "offset " + fromOffset + " is neither in the journal nor settled");
             return empty(BookieStatus.UNKNOWN, replica);
+        } catch (DamagedFileException damaged) {
+            replica.directory.quarantine(replica, damaged.getMessage());
+            return empty(BookieStatus.CORRUPT, replica);
         } catch (IOException trouble) {
             replica.directory.shared.metrics.error("read");
             LOG.warn("read=failed segment={} offset={} why=\"{}\"", replica.id(), fromOffset, trouble.toString());
@@ -67,23 +70,18 @@ final class SegmentReader {
                 return entries;
             }
         }
-        JournalReader.Plan plan = new JournalReader.Plan();
-        if (replica.index.collect(fromOffset, end, maxBytes, plan) == 0) {
-            return null;
-        }
-        return directory.journalReader().read(plan, allocator);
+        JournalReader.Plan plan = directory.journalReader().plan(replica.index, fromOffset, end, maxBytes);
+        return plan == null ? null : directory.journalReader().read(plan, allocator);
     }
 
     /**
      * Verified entries out of the journal; {@code null} if they can't be had: damaged, which is dealt with, unreadable at the moment, or moved.
      */
     ByteBuf readFromJournal(Replica replica, long fromOffset, long belowOffset, int maxBytes) {
-        JournalReader.Plan plan = new JournalReader.Plan();
-        if (replica.index.collect(fromOffset, belowOffset, maxBytes, plan) == 0) {
-            return null;
-        }
+        JournalReader journal = replica.directory.journalReader();
         try {
-            ByteBuf entries = replica.directory.journalReader().read(plan, allocator);
+            JournalReader.Plan plan = journal.plan(replica.index, fromOffset, belowOffset, maxBytes);
+            ByteBuf entries = plan == null ? null : journal.read(plan, allocator);
             return entries == null || verified(replica, fromOffset, entries).status() != BookieStatus.OK
                     ? null
                     : entries;
@@ -151,6 +149,10 @@ final class SegmentReader {
                         return new CheckpointReply(BookieStatus.OK, ref.offset(), state);
                     }
                     status = BookieStatus.CORRUPT;
+                } catch (DamagedFileException damaged) {
+                    status = BookieStatus.CORRUPT;
+                    replica.directory.shared.metrics.error("corrupt");
+                    LOG.warn("checkpoint=damaged segment={} why=\"{}\"", replica.id(), damaged.getMessage());
                 } catch (IOException trouble) {
                     status = BookieStatus.IO_ERROR;
                     replica.directory.shared.metrics.error("read");

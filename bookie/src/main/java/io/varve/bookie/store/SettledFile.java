@@ -44,15 +44,24 @@ final class SettledFile implements Closeable {
             throws IOException {
         ByteBuffer header = SettledFormat.header(segment, partition, epoch, startOffset);
         DiskFile file = disk.create(name);
-        file.write(header, 0);
-        return new SettledFile(file, new SparseIndex());
+        boolean created = false;
+        try {
+            file.write(header, 0);
+            created = true;
+            return new SettledFile(file, new SparseIndex());
+        } finally {
+            if (!created) {
+                file.close();
+            }
+        }
     }
 
     /**
      * Opens one.
      *
      * @param bytes of entries that count
-     * @throws IOException if it isn't there or isn't that segment's
+     * @throws DamagedFileException if it isn't that segment's
+     * @throws IOException if it isn't there or can't be read
      */
     static SettledFile open(Disk disk, String name, SegmentId segment, long bytes) throws IOException {
         DiskFile file = disk.open(name);
@@ -62,7 +71,7 @@ final class SettledFile implements Closeable {
             if (file.read(header, 0) != HEADER_BYTES
                     || !SettledFormat.isHeader(header.flip())
                     || SettledFormat.segment(header) != segment.value()) {
-                throw new IOException(name + " does not hold segment " + segment);
+                throw new DamagedFileException(name + " does not hold segment " + segment);
             }
             SettledFile settled = new SettledFile(file, readIndex(disk, segment, bytes));
             settled.indexRest(bytes);
@@ -147,6 +156,22 @@ final class SettledFile implements Closeable {
             position += at;
         }
         return new Replica.Settled(next, position);
+    }
+
+    /**
+     * Writes everything once more, the header and so many bytes of entries, so that the next {@link #force} covers it. What a process before this one wrote may be in the
+     * page cache alone, and taken for clean, if an fsync of it failed.
+     */
+    void writeAgain(long bytes) throws IOException {
+        long size = HEADER_BYTES + bytes;
+        ByteBuffer buffer = ByteBuffer.allocateDirect((int) Math.min(SCAN_BYTES, size));
+        for (long position = 0; position < size; position += buffer.limit()) {
+            buffer.clear().limit((int) Math.min(buffer.capacity(), size - position));
+            if (file.read(buffer, position) != buffer.limit()) {
+                throw new IOException("the file ends before " + size);
+            }
+            file.write(buffer.flip(), position);
+        }
     }
 
     /** Length of the entry at the buffer's start, if it can be one and the file holds so much; else 0. */
@@ -266,7 +291,12 @@ final class SettledFile implements Closeable {
 
     /** Cuts off what is behind the entries that count. */
     void truncate() throws IOException {
-        file.truncate(HEADER_BYTES + index.coveredBytes());
+        truncateTo(index.coveredBytes());
+    }
+
+    /** Cuts off what is behind so many bytes of entries; nothing more is done with the file afterwards than closing it. */
+    void truncateTo(long bytes) throws IOException {
+        file.truncate(HEADER_BYTES + bytes);
     }
 
     /** Saves the index, for the next time the file is opened. */

@@ -9,12 +9,14 @@ import java.util.List;
 final class SettledOp extends ReplicaOp {
 
     private final Replica.Settled settled;
-    private final List<Long> checkpointOffsets;
+    private final List<Long> checkpointsHere;
+    private final List<Long> checkpointsDamaged;
 
-    SettledOp(Replica replica, Replica.Settled settled, List<Long> checkpointOffsets) {
+    SettledOp(Replica replica, Replica.Settled settled, List<Long> checkpointsHere, List<Long> checkpointsDamaged) {
         super(replica);
         this.settled = settled;
-        this.checkpointOffsets = List.copyOf(checkpointOffsets);
+        this.checkpointsHere = List.copyOf(checkpointsHere);
+        this.checkpointsDamaged = List.copyOf(checkpointsDamaged);
     }
 
     @Override
@@ -28,15 +30,23 @@ final class SettledOp extends ReplicaOp {
             Records.writeSettled(to, replica.id(), settled);
             // A snapshot that is taken before this is durable must know it, because it stands for the record.
             replica.acceptedSettled = settled;
-            replica.acceptedCheckpoints = CheckpointFile.repoint(replica.acceptedCheckpoints, checkpointOffsets);
+            replica.acceptedCheckpoints = moved(replica.acceptedCheckpoints);
         }
+    }
+
+    private List<CheckpointRef> moved(List<CheckpointRef> refs) {
+        List<CheckpointRef> usable = refs.stream()
+                .filter(ref -> !checkpointsDamaged.contains(ref.offset()))
+                .toList();
+        return CheckpointFile.repoint(usable, checkpointsHere);
     }
 
     @Override
     protected void onDurable() {
         replica.settled = settled;
-        replica.checkpoints = CheckpointFile.repoint(replica.checkpoints, checkpointOffsets);
+        replica.checkpoints = moved(replica.checkpoints);
         replica.index.dropBelow(settled.end());
+        replica.directory.onReleased();
         super.onDurable();
     }
 }

@@ -14,9 +14,11 @@ import java.util.Objects;
  * @param bookieId likewise
  * @param directories at least one; made if missing
  * @param journalFileBytes size of one preallocated journal file, a multiple of 4096
+ * @param directWrites whether the journal is written past the page cache, where the file system can
  * @param groupBytesMax the most that is made durable by one fsync, per directory
  * @param pendingBytesMax appends waiting to become durable beyond this are answered OVERLOADED, per directory; congested from half of it on
  * @param recentBytesMax written groups kept in memory for readers of the tail, per directory
+ * @param indexBytesMax indexes of full journal files kept in memory, per directory
  * @param entryBytesMax payloads beyond this are TOO_LARGE
  * @param tailReadBytesMax memory for reads under way at TAIL and RECOVERY
  * @param catchUpReadBytesMax memory for reads under way at CATCH_UP
@@ -31,9 +33,11 @@ public record StoreOptions(
         BookieId bookieId,
         List<Path> directories,
         long journalFileBytes,
+        boolean directWrites,
         int groupBytesMax,
         long pendingBytesMax,
         long recentBytesMax,
+        long indexBytesMax,
         int entryBytesMax,
         long tailReadBytesMax,
         long catchUpReadBytesMax,
@@ -76,9 +80,11 @@ public record StoreOptions(
                 bookieId,
                 directories,
                 256 * MIB,
+                true,
                 (int) (4 * MIB),
                 64 * MIB,
                 64 * MIB,
+                32 * MIB,
                 (int) (16 * MIB),
                 64 * MIB,
                 64 * MIB,
@@ -97,9 +103,11 @@ public record StoreOptions(
                 bookieId,
                 directories,
                 bytes,
+                directWrites,
                 groupBytesMax,
                 pendingBytesMax,
                 recentBytesMax,
+                indexBytesMax,
                 (int) Math.max(0, Math.min(entryBytesMax, payloadBytesMax)),
                 tailReadBytesMax,
                 catchUpReadBytesMax,

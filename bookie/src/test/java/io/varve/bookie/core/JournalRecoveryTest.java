@@ -47,6 +47,17 @@ class JournalRecoveryTest {
         assertThat(reached.keySet()).containsExactlyInAnyOrder(Decision.values());
     }
 
+    @Test
+    void everyCaseIsReached() {
+        java.util.Set<JournalRecovery.Case> reached = java.util.EnumSet.noneOf(JournalRecovery.Case.class);
+        forAll((head, order, payload, place, later, decision) -> {
+            JournalRecovery.Case is = JournalRecovery.caseOf(head, order, payload, place, later);
+            assertThat(is.decision()).isEqualTo(decision);
+            reached.add(is);
+        });
+        assertThat(reached).containsExactlyInAnyOrder(JournalRecovery.Case.values());
+    }
+
     /** I-18. */
     @Test
     void nothingThatALaterGroupFollowsIsEverATail() {

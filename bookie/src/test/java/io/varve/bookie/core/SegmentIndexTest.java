@@ -13,7 +13,12 @@ class SegmentIndexTest {
 
     private int collect(long from, long below, int bytes) {
         found.clear();
-        return index.collect(from, below, bytes, (file, position, first, length) -> found.add(file + ":" + first));
+        return index.collect(
+                from,
+                below,
+                bytes,
+                SegmentIndex.Run::rows,
+                (file, position, first, length) -> found.add(file + ":" + first));
     }
 
     private void fill() {

@@ -12,7 +12,8 @@ import java.util.TreeMap;
 
 /**
  * A disk in memory that does what disks do: keeps unsynced sectors, and unsynced names, only by chance when the power goes; tears what is under way; fails to
- * write, read or fsync on command, and then forgets what it had; lies about fsync; fills up. One seed, one fate.
+ * write, read or fsync on command, and then forgets what it had; lies about fsync; fills up in the middle of a write; becomes slow. One seed, one fate.
+ * Safe for any thread.
  */
 public final class SimDisk implements Disk {
 
@@ -37,9 +38,12 @@ public final class SimDisk implements Disk {
     private boolean off;
     private boolean lies;
     private int failWrites;
+    private String failWritesTo;
     private int failForces;
     private int failReads;
     private long freeBytes = 1L << 40;
+    private long quotaBytes = Long.MAX_VALUE;
+    private long forceNs = 100_000;
     private long bytesWritten;
 
     public SimDisk(String name, long seed) {
@@ -50,12 +54,12 @@ public final class SimDisk implements Disk {
     // ---- what happens to it ----
 
     /** The power goes in the course of one of the next {@code within} operations. */
-    public void cutPowerWithin(int within) {
+    public synchronized void cutPowerWithin(int within) {
         cutAt = operations + 1 + random.nextInt(within);
     }
 
     /** The power goes now, if it hasn't: what wasn't synced is kept or lost, sector by sector, and the disk is as it will be found. */
-    public void powerOff() {
+    public synchronized void powerOff() {
         TreeMap<String, Content> kept = new TreeMap<>(durableNames);
         int survive = namesUnforced.isEmpty() ? 0 : random.nextInt(namesUnforced.size() + 1);
         names.clear();
@@ -72,55 +76,81 @@ public final class SimDisk implements Disk {
     }
 
     /** The process died, but not the machine: what was written is still in the page cache. */
-    public void restart() {
+    public synchronized void restart() {
         off = false;
         cutAt = Long.MAX_VALUE;
         failForces = 0;
         failWrites = 0;
+        failWritesTo = null;
         failReads = 0;
     }
 
+    /** From now on its files hold no more than so many bytes together, whatever is said to be free: what goes beyond is written in part, and fails. */
+    public synchronized void setQuota(long bytes) {
+        quotaBytes = bytes;
+    }
+
+    /** Bytes in all its files. */
+    public synchronized long usedBytes() {
+        return names.values().stream().mapToLong(content -> content.size).sum();
+    }
+
+    /** How long an fsync is to be thought to take from now on. */
+    public synchronized void setForceNs(long ns) {
+        forceNs = ns;
+    }
+
+    /** How long an fsync takes. */
+    public synchronized long forceNs() {
+        return forceNs;
+    }
+
     /** From now on fsync returns and does nothing. */
-    public void lieAboutForce(boolean nowLies) {
+    public synchronized void lieAboutForce(boolean nowLies) {
         lies = nowLies;
     }
 
     /** The next writes fail. */
-    public void failWrites(int times) {
+    public synchronized void failWrites(int times) {
         failWrites = times;
     }
 
+    /** From now on writes to files with such a name fail. */
+    public synchronized void failWritesTo(String suffix) {
+        failWritesTo = suffix;
+    }
+
     /** The next fsyncs fail, and what they should have kept is taken for clean. */
-    public void failForces(int times) {
+    public synchronized void failForces(int times) {
         failForces = times;
     }
 
     /** The next reads fail. */
-    public void failReads(int times) {
+    public synchronized void failReads(int times) {
         failReads = times;
     }
 
     /** Sets what is free. */
-    public void setFreeBytes(long bytes) {
+    public synchronized void setFreeBytes(long bytes) {
         freeBytes = bytes;
     }
 
     /** Flips a bit of a file, durably. */
-    public void flip(String file, long at, int bit) {
+    public synchronized void flip(String file, long at, int bit) {
         Content content = names.get(file);
         content.bytes[(int) at] ^= (byte) (1 << bit);
         content.durable[(int) at] ^= (byte) (1 << bit);
     }
 
     /** Puts part of other bytes into a file, durably. */
-    public void overwrite(String file, int at, byte[] from, int fromAt, int bytes) {
+    public synchronized void overwrite(String file, int at, byte[] from, int fromAt, int bytes) {
         Content content = names.get(file);
         System.arraycopy(from, fromAt, content.bytes, at, bytes);
         System.arraycopy(from, fromAt, content.durable, at, bytes);
     }
 
     /** Cuts a file off, durably. */
-    public void cutOff(String file, int bytes) {
+    public synchronized void cutOff(String file, int bytes) {
         Content content = names.get(file);
         content.size = bytes;
         content.durableSize = bytes;
@@ -129,18 +159,18 @@ public final class SimDisk implements Disk {
     }
 
     /** What a file holds. */
-    public byte[] bytes(String file) {
+    public synchronized byte[] bytes(String file) {
         Content content = names.get(file);
         return Arrays.copyOf(content.bytes, content.size);
     }
 
     /** All names. */
-    public List<String> names() {
+    public synchronized List<String> names() {
         return List.copyOf(names.keySet());
     }
 
     /** An exact copy of what would be found, with nothing unsynced. */
-    public SimDisk copy(long seed) {
+    public synchronized SimDisk copy(long seed) {
         SimDisk copy = new SimDisk(name, seed);
         names.forEach((file, content) -> copy.names.put(file, content.copy()));
         copy.durableNames = new TreeMap<>(copy.names);
@@ -148,7 +178,7 @@ public final class SimDisk implements Disk {
     }
 
     /** Bytes that were written so far. */
-    public long bytesWritten() {
+    public synchronized long bytesWritten() {
         return bytesWritten;
     }
 
@@ -176,15 +206,15 @@ public final class SimDisk implements Disk {
     // ---- the port ----
 
     @Override
-    public String name() {
+    public synchronized String name() {
         return name;
     }
 
     @Override
-    public void createDirectory(String directory) {}
+    public synchronized void createDirectory(String directory) {}
 
     @Override
-    public List<String> list(String directory) {
+    public synchronized List<String> list(String directory) {
         List<String> found = new ArrayList<>();
         String prefix = directory.isEmpty() ? "" : directory + "/";
         for (String file : names.keySet()) {
@@ -196,28 +226,31 @@ public final class SimDisk implements Disk {
     }
 
     @Override
-    public boolean exists(String file) {
+    public synchronized boolean exists(String file) {
         return names.containsKey(file);
     }
 
     @Override
-    public DiskFile open(String file) throws IOException {
+    public synchronized DiskFile open(String file) throws IOException {
         Content content = names.get(file);
         if (content == null) {
             throw new NoSuchFileException(file);
         }
-        return new SimFile(content);
+        return new SimFile(file, content);
     }
 
     @Override
-    public DiskFile create(String file) throws IOException {
+    public synchronized DiskFile create(String file) throws IOException {
+        if (usedBytes() >= quotaBytes) {
+            throw new DiskFullException("no space left (create)", null);
+        }
         Content content = new Content();
         changeNames(() -> names.put(file, content));
-        return new SimFile(content);
+        return new SimFile(file, content);
     }
 
     @Override
-    public void rename(String from, String to) throws IOException {
+    public synchronized void rename(String from, String to) throws IOException {
         if (!names.containsKey(from)) {
             throw new NoSuchFileException(from);
         }
@@ -230,12 +263,12 @@ public final class SimDisk implements Disk {
     }
 
     @Override
-    public void delete(String file) throws IOException {
+    public synchronized void delete(String file) throws IOException {
         changeNames(() -> names.remove(file));
     }
 
     @Override
-    public void forceDirectory(String directory) throws IOException {
+    public synchronized void forceDirectory(String directory) throws IOException {
         if (operate()) {
             throw cut();
         }
@@ -246,17 +279,17 @@ public final class SimDisk implements Disk {
     }
 
     @Override
-    public long freeBytes() {
+    public synchronized long freeBytes() {
         return freeBytes;
     }
 
     @Override
-    public long totalBytes() {
+    public synchronized long totalBytes() {
         return 1L << 41;
     }
 
     @Override
-    public void close() {}
+    public synchronized void close() {}
 
     /** A file's bytes, as they are seen and as they would be found. */
     private static final class Content {
@@ -314,76 +347,98 @@ public final class SimDisk implements Disk {
     }
 
     private final class SimFile implements DiskFile {
+        private final String file;
         private final Content content;
 
-        SimFile(Content content) {
+        SimFile(String file, Content content) {
+            this.file = file;
             this.content = content;
         }
 
         @Override
         public void write(ByteBuffer from, long position) throws IOException {
-            boolean cuts = operate();
-            if (failWrites > 0) {
-                failWrites--;
-                throw new IOException("input/output error (write)");
-            }
-            int bytes = cuts && from.hasRemaining() ? random.nextInt(from.remaining() + 1) : from.remaining();
-            int at = (int) position;
-            content.room(at + bytes);
-            from.get(content.bytes, at, bytes);
-            bytesWritten += bytes;
-            content.size = Math.max(content.size, at + bytes);
-            if (bytes > 0) {
-                content.dirty.set(at / SECTOR, (at + bytes - 1) / SECTOR + 1);
-            }
-            if (cuts) {
-                throw cut();
+            synchronized (SimDisk.this) {
+                boolean cuts = operate();
+                boolean fails = failWritesTo != null && file.endsWith(failWritesTo);
+                if (failWrites > 0 || fails) {
+                    failWrites -= fails ? 0 : 1;
+                    throw new IOException("input/output error (write)");
+                }
+                int bytes = cuts && from.hasRemaining() ? random.nextInt(from.remaining() + 1) : from.remaining();
+                int at = (int) position;
+                boolean full = false;
+                if (quotaBytes != Long.MAX_VALUE && at + bytes > content.size) {
+                    long sizeMax = content.size + Math.max(0, quotaBytes - usedBytes());
+                    full = at + bytes > sizeMax;
+                    bytes = full ? (int) Math.max(0, sizeMax - at) : bytes;
+                }
+                content.room(at + bytes);
+                from.get(content.bytes, at, bytes);
+                bytesWritten += bytes;
+                content.size = bytes > 0 ? Math.max(content.size, at + bytes) : content.size;
+                if (bytes > 0) {
+                    content.dirty.set(at / SECTOR, (at + bytes - 1) / SECTOR + 1);
+                }
+                if (cuts) {
+                    throw cut();
+                }
+                if (full) {
+                    throw new DiskFullException("no space left (write)", null);
+                }
             }
         }
 
         @Override
         public int read(ByteBuffer to, long position) throws IOException {
-            if (off) {
-                throw new PowerCut();
+            synchronized (SimDisk.this) {
+                if (off) {
+                    throw new PowerCut();
+                }
+                if (failReads > 0) {
+                    failReads--;
+                    throw new IOException("input/output error (read)");
+                }
+                int bytes = (int) Math.max(0, Math.min(to.remaining(), content.size - position));
+                if (bytes > 0) {
+                    to.put(content.bytes, (int) position, bytes);
+                }
+                return bytes;
             }
-            if (failReads > 0) {
-                failReads--;
-                throw new IOException("input/output error (read)");
-            }
-            int bytes = (int) Math.max(0, Math.min(to.remaining(), content.size - position));
-            if (bytes > 0) {
-                to.put(content.bytes, (int) position, bytes);
-            }
-            return bytes;
         }
 
         @Override
         public void force() throws IOException {
-            boolean cuts = operate();
-            if (failForces > 0) {
-                failForces--;
-                content.dirty.clear();
-                throw new IOException("input/output error (fsync)");
-            }
-            if (cuts) {
-                throw cut();
-            }
-            if (!lies) {
-                content.force();
+            synchronized (SimDisk.this) {
+                boolean cuts = operate();
+                if (failForces > 0) {
+                    failForces--;
+                    content.dirty.clear();
+                    throw new IOException("input/output error (fsync)");
+                }
+                if (cuts) {
+                    throw cut();
+                }
+                if (!lies) {
+                    content.force();
+                }
             }
         }
 
         @Override
         public long size() {
-            return content.size;
+            synchronized (SimDisk.this) {
+                return content.size;
+            }
         }
 
         @Override
         public void truncate(long bytes) throws IOException {
-            if (operate()) {
-                throw cut();
+            synchronized (SimDisk.this) {
+                if (operate()) {
+                    throw cut();
+                }
+                content.size = (int) Math.min(content.size, bytes);
             }
-            content.size = (int) Math.min(content.size, bytes);
         }
 
         @Override

@@ -28,12 +28,17 @@ public final class JournalSteps {
         return true;
     }
 
-    /** Writes and fsyncs a group; answers whether there was one. */
-    public boolean flush() {
+    /**
+     * Writes and fsyncs a group; answers whether there was one.
+     *
+     * @param tookNs what that is said to have taken
+     */
+    public boolean flush(long tookNs) {
         Group group = journal.takeForFlush();
         if (group == null) {
             return false;
         }
+        group.flushNs = tookNs;
         journal.flush(group);
         return true;
     }

@@ -10,6 +10,7 @@ import io.varve.base.SegmentId;
 import io.varve.base.TopicId;
 import io.varve.bookie.client.BookieAddress;
 import io.varve.bookie.client.BookieClient;
+import io.varve.bookie.client.BookieClient.CheckpointReply;
 import io.varve.bookie.client.BookieClient.FenceReply;
 import io.varve.bookie.client.BookieClient.ReadReply;
 import io.varve.bookie.client.BookieStatus;
@@ -57,7 +58,8 @@ class RepairWorkTest {
                 log.add("delete " + a[0] + " " + a[1]);
                 return CompletableFuture.completedFuture(BookieStatus.OK);
             });
-    private final Fake<BookieClient> client = Fake.of(BookieClient.class);
+    private final Fake<BookieClient> client = Fake.of(BookieClient.class)
+            .on("readCheckpoint", a -> CompletableFuture.completedFuture(noCheckpoint(BookieStatus.BEYOND_END)));
 
     @Test
     void aCopyIsReadFromTheFirstSourceThatCanGiveIt() throws Exception {
@@ -71,6 +73,36 @@ class RepairWorkTest {
         assertThat(log)
                 .containsExactly(
                         "read 2 from 0", "read 3 from 0", "read 3 from 2", "read 3 from 4", "complete", "close");
+    }
+
+    /** Without it, producers' state would be lost with the last bookie that was written to. */
+    @Test
+    void theOwnersCheckpointComesWithTheCopyFromWhoeverHasIt() throws Exception {
+        client.on("read", a -> CompletableFuture.completedFuture(entries((long) a[2], 6)))
+                .on("readCheckpoint", a -> {
+                    int bookie = ((BookieAddress) a[0]).id().value();
+                    log.add("checkpoint of " + bookie + " at most " + a[2]);
+                    return CompletableFuture.completedFuture(
+                            bookie == 2
+                                    ? noCheckpoint(BookieStatus.IO_ERROR)
+                                    : new CheckpointReply(BookieStatus.OK, 4, Unpooled.wrappedBuffer(new byte[3])));
+                });
+        assertThat(copy(() -> true)).isInstanceOf(TaskOutcome.Done.class);
+        assertThat(log)
+                .containsExactly(
+                        "checkpoint of 2 at most 6",
+                        "checkpoint of 3 at most 6",
+                        "checkpoint at 4 of 3 bytes",
+                        "complete",
+                        "close");
+    }
+
+    @Test
+    void aCopyWithoutACheckpointCounts() throws Exception {
+        client.on("read", a -> CompletableFuture.completedFuture(entries((long) a[2], 6)))
+                .on("readCheckpoint", a -> CompletableFuture.completedFuture(noCheckpoint(BookieStatus.NO_ANSWER)));
+        assertThat(copy(() -> true)).isInstanceOf(TaskOutcome.Done.class);
+        assertThat(log).containsExactly("complete", "close");
     }
 
     @Test
@@ -192,6 +224,10 @@ class RepairWorkTest {
                 .make();
     }
 
+    private static CheckpointReply noCheckpoint(BookieStatus why) {
+        return new CheckpointReply(why, -1, Unpooled.EMPTY_BUFFER);
+    }
+
     private static ReadReply refusal(BookieStatus status) {
         return new ReadReply(status, Unpooled.EMPTY_BUFFER, -1, -1);
     }
@@ -223,6 +259,11 @@ class RepairWorkTest {
             }
             assertThat(EntryFormat.firstOffset(entries, entries.position())).isEqualTo(next);
             next += entries.remaining() / EntryFormat.HEADER_BYTES;
+        }
+
+        @Override
+        public void checkpoint(long offset, ByteBuffer state) {
+            log.add("checkpoint at " + offset + " of " + state.remaining() + " bytes");
         }
 
         @Override

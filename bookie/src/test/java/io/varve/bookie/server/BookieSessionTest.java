@@ -66,6 +66,11 @@ class BookieSessionTest {
                 .isEqualTo(new BookieRegistration(
                         new BookieId(1), 101, List.of(11L, 12L), "rack-1", "host", 7200, 200, 2_000));
         assertThat(told.take()).isEqualTo("WRITABLE 200 2000");
+        directories = List.of(
+                new DirectoryInfo("/d11", 11, State.WRITABLE, 100, 1_000, 0, true), directory(12, State.WRITABLE));
+        session.onDisksChanged();
+        assertThat(told.take()).isEqualTo("SLOW 200 2000");
+        directories = List.of(directory(11, State.WRITABLE), directory(12, State.WRITABLE));
         readOnly = true;
         session.onDisksChanged();
         assertThat(told.take()).isEqualTo("READ_ONLY 200 2000");
@@ -133,6 +138,6 @@ class BookieSessionTest {
     }
 
     private static DirectoryInfo directory(long incarnation, State state) {
-        return new DirectoryInfo("/d" + incarnation, incarnation, state, 100, 1_000, 0);
+        return new DirectoryInfo("/d" + incarnation, incarnation, state, 100, 1_000, 0, false);
     }
 }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.netty.buffer.ByteBuf;
 import io.varve.base.BookieId;
+import io.varve.base.Clock;
 import io.varve.base.Randomness;
 import io.varve.base.SegmentId;
 import io.varve.base.StartupException;
@@ -26,6 +27,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -36,6 +38,8 @@ class DiskTroubleTest {
     private final List<String> damaged = new CopyOnWriteArrayList<>();
     private final LinkedBlockingQueue<Boolean> readOnly = new LinkedBlockingQueue<>();
     private final LinkedBlockingQueue<Long> lost = new LinkedBlockingQueue<>();
+    private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
+    private final AtomicLong skewNs = new AtomicLong();
     private LocalSegmentStore store;
 
     private LocalSegmentStore open() throws IOException {
@@ -71,11 +75,21 @@ class DiskTroubleTest {
                 StoreFixture.options(Path.of("unused")),
                 List.<Disk>copyOf(disks),
                 new StoreEnvironment(
-                        StoreFixture.CLOCK,
+                        new Clock() {
+                            @Override
+                            public long nanoTime() {
+                                return StoreFixture.CLOCK.nanoTime() + skewNs.get();
+                            }
+
+                            @Override
+                            public long wallTimeMs() {
+                                return StoreFixture.CLOCK.wallTimeMs();
+                            }
+                        },
                         randomness,
                         (where, fault) -> damaged.add("fault " + fault),
                         listener,
-                        new SimpleMeterRegistry(),
+                        registry,
                         JournalRecovery::decide,
                         directory -> new DirectoryRunner(directory, (where, fault) -> damaged.add("fault " + fault))));
         return store;
@@ -102,7 +116,11 @@ class DiskTroubleTest {
     }
 
     private BookieStatus append(long segment, int epoch, long offset) {
-        ByteBuf payload = StoreFixture.payload(segment, offset, 500);
+        return append(segment, epoch, offset, 500);
+    }
+
+    private BookieStatus append(long segment, int epoch, long offset, int bytes) {
+        ByteBuf payload = StoreFixture.payload(segment, offset, bytes);
         CompletableFuture<BookieStatus> answer = new CompletableFuture<>();
         store.append(
                 new SegmentId(segment),
@@ -158,6 +176,95 @@ class DiskTroubleTest {
         open();
         assertThat(store.describe(new SegmentId(1), 0).status()).isEqualTo(BookieStatus.OK);
         assertThat(append(1, 5, 1)).isEqualTo(BookieStatus.FENCED);
+    }
+
+    /** Without room for a journal file or to settle, the directory takes nothing new for a while; it is not broken. */
+    @Test
+    void aDiskThatRunsFullInTheBackgroundGoesOnWhenThereIsRoom() throws Exception {
+        disks.remove(1);
+        disks.get(0).setQuota(9 * 1024 * 1024);
+        open();
+        create(1, 5);
+        long end = 0;
+        while (readOnly.isEmpty()) {
+            assertThat(append(1, 5, end)).isIn(BookieStatus.OK, BookieStatus.READ_ONLY);
+            end = store.describe(new SegmentId(1), 0).end();
+        }
+        assertThat(readOnly.poll()).isTrue();
+        assertThat(registry.counter("varve.bookie.errors", "kind", "full").count())
+                .isPositive();
+        assertThat(append(1, 5, end)).isEqualTo(BookieStatus.READ_ONLY);
+        assertThat(read(1, 0)).isEqualTo(BookieStatus.OK);
+        disks.get(0).setQuota(Long.MAX_VALUE);
+        skewNs.set(20_000_000_000L);
+        assertThat(readOnly.poll(10, TimeUnit.SECONDS)).isFalse();
+        assertThat(append(1, 5, end)).isEqualTo(BookieStatus.OK);
+        for (long offset = 0; offset <= end; offset++) {
+            assertThat(read(1, offset)).isEqualTo(BookieStatus.OK);
+        }
+        assertThat(lost).isEmpty();
+    }
+
+    /** I-12, off the append path. */
+    @Test
+    void aDiskThatFailsWhileSettlingIsOutOfService() throws Exception {
+        disks.remove(1);
+        open();
+        create(1, 5);
+        long end = 0;
+        disks.get(0).failWritesTo(".segment");
+        while (lost.isEmpty()) {
+            BookieStatus status = append(1, 5, end);
+            assertThat(status).isIn(BookieStatus.OK, BookieStatus.UNKNOWN);
+            end += status == BookieStatus.OK ? 1 : 0;
+        }
+        assertThat(append(1, 5, end)).isEqualTo(BookieStatus.UNKNOWN);
+        assertThat(store.directories().get(0).state()).isEqualTo(DirectoryInfo.State.OUT_OF_SERVICE);
+        assertThat(read(1, 0)).isEqualTo(BookieStatus.OK);
+    }
+
+    /** What the disk can't give at the moment is settled later; neither replica nor directory is given up for it. */
+    @Test
+    void aReadThatFailsWhileSettlingPutsItOff() throws Exception {
+        disks.remove(1);
+        open();
+        create(1, 5);
+        long end = 0;
+        disks.get(0).failReads(5);
+        while (!disks.get(0).names().contains("segments/0000000000000000001.index")) {
+            assertThat(append(1, 5, end)).isEqualTo(BookieStatus.OK);
+            end++;
+        }
+        assertThat(lost).isEmpty();
+        assertThat(damaged).isEmpty();
+        assertThat(read(1, 0)).isEqualTo(BookieStatus.OK);
+    }
+
+    /** The index of a full journal file is there to be quick: without it, and with a damaged one, everything is found all the same. */
+    @Test
+    void damagedIndexesOfJournalFilesAreMadeAnew() throws Exception {
+        disks.remove(1);
+        open();
+        create(1, 5);
+        for (int offset = 0; offset < 900; offset++) {
+            append(1, 5, offset);
+        }
+        for (String name : disks.get(0).names()) {
+            if (name.startsWith("journal/") && name.endsWith(".index")) {
+                disks.get(0).flip(name, 60, 3);
+            }
+        }
+        for (long offset = 0; offset < 900; offset += 10) {
+            assertThat(read(1, offset)).isEqualTo(BookieStatus.OK);
+        }
+        assertThat(registry.counter("varve.bookie.errors", "kind", "index").count())
+                .isPositive();
+        store.close();
+        open();
+        for (long offset = 0; offset < 900; offset += 10) {
+            assertThat(read(1, offset)).isEqualTo(BookieStatus.OK);
+        }
+        assertThat(damaged).isEmpty();
     }
 
     @Test
@@ -260,6 +367,26 @@ class DiskTroubleTest {
         assertThatThrownBy(this::open)
                 .isInstanceOf(StartupException.class)
                 .hasMessageContaining("no readable snapshot");
+    }
+
+    /** The first entry comes whole, however little is asked for: that counts too. */
+    @Test
+    void readersWhoAskForLittleHoldNoMoreThanTheirBudget() throws Exception {
+        open();
+        create(1, 5);
+        int bytes = 500_000;
+        append(1, 5, 0, bytes);
+        List<CompletableFuture<ReadReply>> replies = new ArrayList<>();
+        for (int reader = 0; reader < 200; reader++) {
+            replies.add(store.read(new SegmentId(1), 0, 1, ReadPriority.CATCH_UP));
+        }
+        for (CompletableFuture<ReadReply> reply : replies) {
+            ReadReply got = StoreFixture.await(reply);
+            assertThat(got.entries().readableBytes()).isGreaterThan(bytes);
+            assertThat(store.catchUpBytesHeld()).isLessThanOrEqualTo(4 * 1024 * 1024 + 2 * 600_000);
+            got.entries().release();
+        }
+        assertThat(store.catchUpBytesHeld()).isZero();
     }
 
     /** Memory is bounded by the lane's budget, not by how many ask. */

@@ -121,16 +121,28 @@ class SettleAndImportTest {
                         copy.write(from(entries.get(), copy.nextOffset()));
                     }
                 }
+                copy.checkpoint(60, ByteBuffer.wrap(new byte[] {1, 2, 3}));
                 copy.complete();
                 assertThat(to.readAll(1, 10, 10_000)).isEqualTo(60);
+                assertThat(checkpointBytes(to)).isEqualTo(3);
                 assertThatThrownBy(() -> to.store.importSegment(segment, 0)).hasMessageContaining("already");
             }
             try (StoreFixture to = StoreFixture.open(other)) {
                 assertThat(to.readAll(1, 10, 10_000)).isEqualTo(60);
+                assertThat(checkpointBytes(to)).isEqualTo(3);
                 assertThat(to.append(1, 5, 60, 1, 10).status()).isEqualTo(BookieStatus.SEALED);
                 assertThat(to.events).isEmpty();
             }
         }
+    }
+
+    private static int checkpointBytes(StoreFixture of) {
+        CheckpointReply reply = await(of.store.readCheckpoint(new SegmentId(1), 60));
+        assertThat(reply.status()).isEqualTo(BookieStatus.OK);
+        assertThat(reply.offset()).isEqualTo(60);
+        int bytes = reply.state().readableBytes();
+        reply.state().release();
+        return bytes;
     }
 
     private static long firstOffset(ByteBuffer entries) {

@@ -1,71 +1,74 @@
 package io.varve.bookie.store;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
-import io.netty.buffer.ByteBuf;
-import io.netty.buffer.PooledByteBufAllocator;
 import io.varve.base.BookieId;
-import io.varve.base.PartitionId;
 import io.varve.base.Randomness;
-import io.varve.base.SegmentId;
-import io.varve.base.TopicId;
-import io.varve.bookie.client.BookieStatus;
 import java.io.IOException;
-import java.lang.management.ManagementFactory;
-import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
+import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
-import java.util.concurrent.Semaphore;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
-import org.HdrHistogram.ConcurrentHistogram;
 import org.HdrHistogram.Histogram;
 
 /**
- * One store against its own disk: {@code StoreBench DIR} runs all cases; {@code StoreBench DIR ENTRY_BYTES SEGMENTS SECONDS} one. Beside each, a bare loop on the
- * same disk that writes groups of the same size into a preallocated file and fsyncs each.
+ * One store against its own disk. Beside each case, a bare loop on the same disk that writes groups of the same size into a preallocated file and fsyncs each.
+ *
+ * <pre>
+ *  StoreBench DIR                                 all cases of throughput and latency
+ *  StoreBench DIR throughput BYTES SEGMENTS SECS  one of them
+ *  StoreBench DIR latency PER_SECOND SECS
+ *  StoreBench DIR open SEGMENTS                   memory, files and start-up time with so many open segments
+ *  StoreBench DIR fill GIB                        appends so much, settles what must be, and dies in the middle of it
+ *  StoreBench DIR reopen                          start-up time after that, and once more after a clean end
+ * </pre>
  */
 public final class StoreBench {
 
     private static final long MIB = 1024 * 1024;
-    private static final int IN_FLIGHT_BYTES = 16 * 1024 * 1024;
+    private static final int ROUNDS = 5;
+    private static final long HELD_BYTES = 1024 * MIB;
+    private static final long FILLED_BYTES = 1792 * MIB;
 
     private final Path directory;
-    private final int entryBytes;
-    private final int segments;
-    private final int seconds;
 
-    private StoreBench(Path directory, int entryBytes, int segments, int seconds) {
+    private StoreBench(Path directory) {
         this.directory = directory;
-        this.entryBytes = entryBytes;
-        this.segments = segments;
-        this.seconds = seconds;
     }
 
     public static void main(String[] args) throws Exception {
-        Path directory = Path.of(args[0]);
-        if (args.length > 3) {
-            new StoreBench(directory, Integer.parseInt(args[1]), Integer.parseInt(args[2]), Integer.parseInt(args[3]))
-                    .throughput();
-            return;
-        }
-        for (int entryBytes : new int[] {1024, 64 * 1024}) {
-            for (int segments : new int[] {1, 100, 10_000}) {
-                new StoreBench(directory, entryBytes, segments, 8).throughput();
+        StoreBench bench = new StoreBench(Path.of(args[0]));
+        String what = args.length > 1 ? args[1] : "all";
+        switch (what) {
+            case "throughput" ->
+                bench.throughput(Integer.parseInt(args[2]), Integer.parseInt(args[3]), Integer.parseInt(args[4]));
+            case "latency" -> bench.latency(Long.parseLong(args[2]), Integer.parseInt(args[3]));
+            case "open" -> bench.open(Integer.parseInt(args[2]));
+            case "fill" -> bench.fill(Integer.parseInt(args[2]));
+            case "reopen" -> {
+                bench.reopen(bench.options());
+                bench.delete();
+            }
+            default -> {
+                for (int entryBytes : new int[] {1024, 64 * 1024}) {
+                    for (int segments : new int[] {1, 100, 10_000}) {
+                        bench.throughput(entryBytes, segments, 2);
+                    }
+                }
+                bench.latency(5000, 3);
             }
         }
-        new StoreBench(directory, 1024, 100, 10).latency(5000);
     }
 
-    private LocalSegmentStore open() {
+    private StoreOptions options() {
+        return StoreOptions.defaults("bench", new BookieId(1), List.of(directory.resolve("store")));
+    }
+
+    private static LocalSegmentStore open(StoreOptions options) {
         SplittableRandom random = new SplittableRandom();
         return LocalSegmentStore.open(
-                // Files small enough to be used again within the run, as they are in a bookie that has run for a while.
-                StoreOptions.defaults("bench", new BookieId(1), List.of(directory.resolve("store")))
-                        .withJournalFileBytes(64 * MIB),
+                options,
                 StoreFixture.CLOCK,
                 new Randomness() {
                     @Override
@@ -86,208 +89,197 @@ public final class StoreBench {
                 new SimpleMeterRegistry());
     }
 
-    private void throughput() throws Exception {
-        try (Load load = new Load(open())) {
-            load.run(5, Long.MAX_VALUE);
-            load.reset();
-            long ioBefore = bytesWrittenByTheSystem();
-            long cpuBeforeNs = cpuNs();
-            long startNs = System.nanoTime();
-            load.run(seconds, Long.MAX_VALUE);
-            double cpuNs = cpuNs() - cpuBeforeNs;
-            double tookSeconds = (System.nanoTime() - startNs) / 1e9;
-            long written = bytesWrittenByTheSystem() - ioBefore;
-            double rate = load.bytes.get() / tookSeconds;
-            double groups = load.groups() / tookSeconds;
-            int groupBytes = (int) Math.max(4096, load.bytes.get() / Math.max(1, load.groups()) / 4096 * 4096);
-            double bare = bare(groupBytes, seconds);
+    /** A store whose journal has been filled once and given back, as that of any bookie that has run for an hour. */
+    private LocalSegmentStore openUsed() {
+        LocalSegmentStore store = open(options());
+        try (BenchLoad filler = new BenchLoad(store, 64 * 1024, 1, Long.MAX_VALUE)) {
+            filler.fill(FILLED_BYTES);
+            filler.deleteAll();
+        }
+        // The housekeeper looks again once a second.
+        LockSupport.parkNanos(3_000_000_000L);
+        return store;
+    }
+
+    /** In turns with the bare loop, because what a disk can do changes from minute to minute where it is shared. */
+    private void throughput(int entryBytes, int segments, int seconds) throws Exception {
+        try (LocalSegmentStore store = openUsed();
+                BareDisk disk = new BareDisk(directory);
+                BenchLoad load = new BenchLoad(store, entryBytes, segments, HELD_BYTES)) {
+            load.run(4, Long.MAX_VALUE);
+            load.takeLatencies();
+            double[] rates = new double[ROUNDS];
+            double[] bares = new double[ROUNDS];
+            double[] ratios = new double[ROUNDS];
+            Round all = new Round();
+            for (int at = 0; at < ROUNDS; at++) {
+                Round round = round(store, load, seconds);
+                all.add(round);
+                rates[at] = round.rate();
+                bares[at] = disk.run(round.groupBytes(), Math.min(2, seconds));
+                ratios[at] = rates[at] / bares[at];
+            }
+            Histogram latencies = load.takeLatencies();
+            double rate = median(rates);
             System.out.printf(
-                    "entry %6d B, %6d segments: %7.1f MiB/s, %8.0f entries/s, %6.0f groups/s of %4d KiB; bare loop %7.1f MiB/s, ratio %.2f; "
-                            + "disk bytes per byte %.3f; processor time per entry %.2f us; ack p50 %.2f ms, p99 %.2f ms%n",
+                    "entry %6d B, %6d segments: %7.1f MiB/s, %8.0f entries/s, %5.0f groups/s of %4d KiB; bare loop %7.1f MiB/s, ratio %.2f (%s); "
+                            + "device bytes per byte %.3f (process %.3f); processor time per entry %.2f us; ack p50 %.2f ms, p99 %.2f ms%n",
                     entryBytes,
                     segments,
                     rate / MIB,
                     rate / entryBytes,
-                    groups,
-                    groupBytes / 1024,
-                    bare / MIB,
-                    rate / bare,
-                    (double) written / load.bytes.get(),
-                    cpuNs / 1000 / (load.bytes.get() / entryBytes),
-                    load.latencies.getValueAtPercentile(50) / 1e6,
-                    load.latencies.getValueAtPercentile(99) / 1e6);
+                    rate / all.groupBytes(),
+                    all.groupBytes() / 1024,
+                    median(bares) / MIB,
+                    median(ratios),
+                    String.join(
+                            " ",
+                            Arrays.stream(ratios).mapToObj("%.2f"::formatted).toList()),
+                    (double) all.used.deviceWriteBytes() / all.bytes,
+                    (double) all.used.processWriteBytes() / all.bytes,
+                    all.used.processorNs() / 1000.0 / (all.bytes / entryBytes),
+                    latencies.getValueAtPercentile(50) / 1e6,
+                    latencies.getValueAtPercentile(99) / 1e6);
         }
         delete();
     }
 
-    private void latency(long perSecond) throws Exception {
-        try (Load load = new Load(open())) {
-            load.run(2, perSecond);
-            load.reset();
-            load.run(seconds, perSecond);
-            Histogram bare = bareLatency(seconds);
+    private static double median(double[] values) {
+        double[] sorted = values.clone();
+        Arrays.sort(sorted);
+        return sorted[sorted.length / 2];
+    }
+
+    /** What happened in some seconds. */
+    private static final class Round {
+        long bytes;
+        long groups;
+        double seconds;
+        SystemCounters used = new SystemCounters(0, 0, 0);
+
+        void add(Round other) {
+            bytes += other.bytes;
+            groups += other.groups;
+            seconds += other.seconds;
+            used = used.plus(other.used);
+        }
+
+        double rate() {
+            return bytes / seconds;
+        }
+
+        int groupBytes() {
+            return (int) Math.max(4096, bytes / groups / 4096 * 4096);
+        }
+    }
+
+    private static Round round(LocalSegmentStore store, BenchLoad load, int seconds) throws IOException {
+        Round round = new Round();
+        long bytesBefore = load.bytes();
+        long groupsBefore = store.groupsWritten();
+        SystemCounters before = SystemCounters.now();
+        long startNs = System.nanoTime();
+        load.run(seconds, Long.MAX_VALUE);
+        round.seconds = (System.nanoTime() - startNs) / 1e9;
+        round.used = SystemCounters.now().since(before);
+        round.bytes = load.bytes() - bytesBefore;
+        round.groups = store.groupsWritten() - groupsBefore;
+        return round;
+    }
+
+    private void latency(long perSecond, int seconds) throws Exception {
+        try (LocalSegmentStore store = openUsed();
+                BareDisk bare = new BareDisk(directory);
+                BenchLoad load = new BenchLoad(store, 1024, 100, HELD_BYTES)) {
+            load.run(3, perSecond);
+            load.takeLatencies();
+            long bytesBefore = load.bytes();
+            long groupsBefore = store.groupsWritten();
+            SystemCounters used = new SystemCounters(0, 0, 0);
+            for (int at = 0; at < ROUNDS; at++) {
+                SystemCounters before = SystemCounters.now();
+                load.run(seconds, perSecond);
+                used = used.plus(SystemCounters.now().since(before));
+                bare.run(4096, Math.min(3, seconds));
+            }
+            Histogram latencies = load.takeLatencies();
             System.out.printf(
-                    "entry %6d B, %6d segments at %d entries/s: ack p50 %.2f ms, p99 %.2f ms; bare 4 KiB write and fsync p50 %.2f ms, p99 %.2f ms%n",
-                    entryBytes,
-                    segments,
+                    "entry   1024 B,    100 segments at %d entries/s: %.0f groups/s; ack p50 %.3f ms, p99 %.3f ms; bare 4 KiB write and fsync p50 %.3f ms, p99 %.3f ms; "
+                            + "p99 ratio %.2f; device bytes per byte %.3f; processor time per entry %.2f us%n",
                     perSecond,
-                    load.latencies.getValueAtPercentile(50) / 1e6,
-                    load.latencies.getValueAtPercentile(99) / 1e6,
-                    bare.getValueAtPercentile(50) / 1e6,
-                    bare.getValueAtPercentile(99) / 1e6);
+                    (store.groupsWritten() - groupsBefore) / (double) seconds / ROUNDS,
+                    latencies.getValueAtPercentile(50) / 1e6,
+                    latencies.getValueAtPercentile(99) / 1e6,
+                    bare.latencies.getValueAtPercentile(50) / 1e6,
+                    bare.latencies.getValueAtPercentile(99) / 1e6,
+                    (double) latencies.getValueAtPercentile(99) / bare.latencies.getValueAtPercentile(99),
+                    (double) used.deviceWriteBytes() / (load.bytes() - bytesBefore),
+                    used.processorNs() / 1000.0 / ((load.bytes() - bytesBefore) / 1024));
         }
         delete();
     }
 
-    /** Appends round-robin to all segments, so many bytes in flight. */
-    private final class Load implements AutoCloseable {
-        final LocalSegmentStore store;
-        final AtomicLong bytes = new AtomicLong();
-        final ConcurrentHistogram latencies = new ConcurrentHistogram(3);
-        private final Semaphore inFlight = new Semaphore(IN_FLIGHT_BYTES / entryBytes);
-        private final long[] next = new long[segments];
-        private final long[] ids = new long[segments];
-        private final long rollEntries = Math.max(16, 128 * MIB / segments / entryBytes);
-        private long nextId = 1;
-        private final ByteBuf content;
-        private long groupsBefore;
-
-        Load(LocalSegmentStore store) {
-            this.store = store;
-            byte[] random = new byte[entryBytes];
-            new SplittableRandom(1).nextBytes(random);
-            content = PooledByteBufAllocator.DEFAULT.directBuffer(entryBytes).writeBytes(random);
-            Semaphore created = new Semaphore(0);
-            for (int at = 0; at < segments; at++) {
-                create(at, created);
+    private void open(int segments) throws Exception {
+        StoreOptions options = options();
+        try (LocalSegmentStore store = open(options)) {
+            long heapBefore = usedHeapBytes();
+            try (BenchLoad load = new BenchLoad(store, 1024, segments, Long.MAX_VALUE)) {
+                System.out.printf(
+                        "%d segments made: heap %.1f MiB more, resident %.0f MiB, %d open files%n",
+                        segments,
+                        (usedHeapBytes() - heapBefore) / (double) MIB,
+                        SystemCounters.residentBytes() / (double) MIB,
+                        SystemCounters.openFiles());
+                load.run(5, Long.MAX_VALUE);
+                System.out.printf(
+                        "after %d MiB of 1 KiB entries: heap %.1f MiB more, resident %.0f MiB, %d open files, %d files on disk%n",
+                        load.bytes() / MIB,
+                        (usedHeapBytes() - heapBefore) / (double) MIB,
+                        SystemCounters.residentBytes() / (double) MIB,
+                        SystemCounters.openFiles(),
+                        filesOnDisk());
             }
-            created.acquireUninterruptibly(segments);
         }
+        reopen(options);
+        delete();
+    }
 
-        private void create(int segment, Semaphore created) {
-            ids[segment] = nextId++;
-            next[segment] = 0;
-            store.createSegment(
-                    new PartitionId(new TopicId(1, 1), segment),
-                    new SegmentId(ids[segment]),
-                    1,
-                    0,
-                    0,
-                    (status, end, where) -> created.release());
+    private void fill(int gib) throws IOException {
+        LocalSegmentStore store = open(options());
+        BenchLoad load = new BenchLoad(store, 16 * 1024, 100, Long.MAX_VALUE);
+        while (load.bytes() < gib * 1024 * MIB) {
+            load.run(1, 20_000);
         }
+        System.out.printf("%d MiB held in %d files%n", load.bytes() / MIB, filesOnDisk());
+        load.run(1, 20_000);
+        Runtime.getRuntime().halt(137);
+    }
 
-        void run(int forSeconds, long perSecond) {
+    private void reopen(StoreOptions options) throws IOException {
+        for (int time = 0; time < 2; time++) {
+            SystemCounters before = SystemCounters.now();
             long startNs = System.nanoTime();
-            long untilNs = startNs + forSeconds * 1_000_000_000L;
-            int segment = 0;
-            for (long count = 0; System.nanoTime() < untilNs; count++) {
-                if (perSecond != Long.MAX_VALUE) {
-                    long dueNs = startNs + count * 1_000_000_000L / perSecond;
-                    while (System.nanoTime() < dueNs) {
-                        LockSupport.parkNanos(dueNs - System.nanoTime());
-                    }
-                }
-                inFlight.acquireUninterruptibly();
-                append(segment);
-                segment = segment + 1 == segments ? 0 : segment + 1;
+            try (LocalSegmentStore store = open(options)) {
+                System.out.printf(
+                        "opened again: %d replicas after %.0f ms, %.0f ms of processor time, heap %.1f MiB, resident %.0f MiB%n",
+                        store.inventory().size(),
+                        (System.nanoTime() - startNs) / 1e6,
+                        SystemCounters.now().since(before).processorNs() / 1e6,
+                        usedHeapBytes() / (double) MIB,
+                        SystemCounters.residentBytes() / (double) MIB);
             }
-            inFlight.acquireUninterruptibly(IN_FLIGHT_BYTES / entryBytes);
-            inFlight.release(IN_FLIGHT_BYTES / entryBytes);
-        }
-
-        private void append(int segment) {
-            if (next[segment] == rollEntries) {
-                // As if it was offloaded: journal files are used again, as they are in a bookie that has run for a
-                // while.
-                store.delete(new SegmentId(ids[segment]), 0);
-                create(segment, new Semaphore(0));
-            }
-            long offset = next[segment]++;
-            long sentNs = System.nanoTime();
-            ByteBuf payload = content.retainedDuplicate();
-            int crc = EntryChecks.checksum(offset, offset, payload);
-            store.append(new SegmentId(ids[segment]), 1, offset, offset, crc, payload, 0, (status, end) -> {
-                if (status != BookieStatus.OK) {
-                    throw new IllegalStateException("append: " + status);
-                }
-                latencies.recordValue(System.nanoTime() - sentNs);
-                bytes.addAndGet(entryBytes);
-                inFlight.release();
-            });
-        }
-
-        void reset() {
-            bytes.set(0);
-            latencies.reset();
-            groupsBefore = store.groupsWritten();
-        }
-
-        long groups() {
-            return store.groupsWritten() - groupsBefore;
-        }
-
-        @Override
-        public void close() {
-            store.close();
-            content.release();
         }
     }
 
-    private double bare(int groupBytes, int forSeconds) throws IOException {
-        return loop(groupBytes, forSeconds, new Histogram(3));
+    private static long usedHeapBytes() {
+        System.gc();
+        return Runtime.getRuntime().totalMemory() - Runtime.getRuntime().freeMemory();
     }
 
-    private Histogram bareLatency(int forSeconds) throws IOException {
-        Histogram latencies = new Histogram(3);
-        loop(4096, forSeconds, latencies);
-        return latencies;
-    }
-
-    /** Writes and fsyncs groups into a file of zeros, over and over; bytes per second. */
-    private double loop(int groupBytes, int forSeconds, Histogram latencies) throws IOException {
-        Path path = directory.resolve("bare");
-        long fileBytes = 256 * MIB;
-        try (FileChannel file = FileChannel.open(
-                path, StandardOpenOption.CREATE, StandardOpenOption.WRITE, StandardOpenOption.TRUNCATE_EXISTING)) {
-            ByteBuffer zeros = ByteBuffer.allocateDirect((int) MIB);
-            for (long at = 0; at < fileBytes; at += MIB) {
-                file.write(zeros.clear(), at);
-            }
-            file.force(true);
-            byte[] random = new byte[groupBytes];
-            new SplittableRandom(2).nextBytes(random);
-            ByteBuffer group = ByteBuffer.allocateDirect(groupBytes).put(random);
-            long bytes = 0;
-            long at = 0;
-            long startNs = System.nanoTime();
-            long untilNs = startNs + forSeconds * 1_000_000_000L;
-            while (System.nanoTime() < untilNs) {
-                long beginNs = System.nanoTime();
-                file.write(group.flip().limit(groupBytes), at);
-                file.force(false);
-                latencies.recordValue(System.nanoTime() - beginNs);
-                bytes += groupBytes;
-                at = at + 2L * groupBytes > fileBytes ? 0 : at + groupBytes;
-            }
-            return bytes / ((System.nanoTime() - startNs) / 1e9);
-        } finally {
-            Files.deleteIfExists(path);
+    private long filesOnDisk() throws IOException {
+        try (var files = Files.walk(directory.resolve("store"))) {
+            return files.filter(Files::isRegularFile).count();
         }
-    }
-
-    /** What the whole process has used so far; unlike the rest, hardly changed by what else runs on the machine. */
-    private static long cpuNs() {
-        return ((com.sun.management.OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean())
-                .getProcessCpuTime();
-    }
-
-    private static long bytesWrittenByTheSystem() throws IOException {
-        for (String line : Files.readAllLines(Path.of("/proc/self/io"))) {
-            if (line.startsWith("write_bytes: ")) {
-                return Long.parseLong(line.substring("write_bytes: ".length()));
-            }
-        }
-        return 0;
     }
 
     private void delete() throws IOException {

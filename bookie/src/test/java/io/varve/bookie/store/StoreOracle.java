@@ -27,6 +27,11 @@ final class StoreOracle {
         boolean deleted;
         boolean sealAsked;
         boolean sealed;
+        /** Nobody appends to it any more: its end was decided elsewhere. */
+        boolean over;
+        /** Of the directory that is known to hold it, as the metadata would know; 0 if nobody was told. */
+        long incarnation;
+
         long acknowledgedEnd;
         long acknowledgedCheckpoint = -1;
 
@@ -47,6 +52,8 @@ final class StoreOracle {
             copy.deleted = deleted;
             copy.sealAsked = sealAsked;
             copy.sealed = sealed;
+            copy.over = over;
+            copy.incarnation = incarnation;
             copy.acknowledgedEnd = acknowledgedEnd;
             copy.acknowledgedCheckpoint = acknowledgedCheckpoint;
             return copy;

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.varve.bookie.core.JournalRecovery;
 import io.varve.bookie.core.JournalRecovery.Decision;
 import io.varve.bookie.core.JournalRecovery.Later;
+import io.varve.bookie.core.RecordType;
+import io.varve.bookie.core.RecoveryRule;
 import io.varve.bookie.disk.SimDisk;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -36,10 +38,14 @@ class StoreSimulation {
     @Test
     void powerCutsLoseNothingAcknowledgedAndInventNothing() {
         long checks = 0;
+        int imports = 0;
         for (long seed = 1; seed <= SEEDS; seed++) {
-            checks += history(seed, world -> {}, StoreSimulation::endOfLife).oracle.checks;
+            StoreWorld world = history(seed, any -> {}, StoreSimulation::endOfLife);
+            checks += world.oracle.checks;
+            imports += world.importsDone;
         }
         assertThat(checks).isGreaterThan(SEEDS * 100L);
+        assertThat(imports).isGreaterThan(SEEDS);
     }
 
     /** I-12: whatever failed to be written was not acknowledged, and the start after it does not trust the page cache. */
@@ -50,11 +56,48 @@ class StoreSimulation {
         }
     }
 
+    /** Running full is no failure: whatever could not be written is written later, and no directory goes out of service for it. */
+    @Test
+    void disksThatRunFullLoseNothingAndStayInService() {
+        int timesFull = 0;
+        for (long seed = 500_001; seed <= 500_000 + SEEDS / 2; seed++) {
+            timesFull += history(
+                            seed,
+                            world -> {
+                                world.fillUp(world.random.nextInt(200_000));
+                                world.live(world.random.nextInt(400));
+                                if (world.random.nextBoolean()) {
+                                    world.settleDown();
+                                }
+                                world.makeRoom();
+                            },
+                            StoreSimulation::endOfLife)
+                    .timesFull;
+        }
+        assertThat(timesFull).isGreaterThan(SEEDS / 2);
+    }
+
+    @Test
+    void aSlowDiskIsToldAndLosesNothing() {
+        for (long seed = 600_001; seed <= 600_000 + SEEDS / 4; seed++) {
+            history(
+                    seed,
+                    world -> {
+                        world.beSlow(true);
+                        world.live(world.random.nextInt(1000));
+                        world.checkSlowIsTold();
+                        world.beSlow(false);
+                    },
+                    StoreSimulation::endOfLife);
+        }
+    }
+
     private static void failing(long seed) {
         history(
                 seed,
                 world -> {
                     world.mayBeUnknown = true;
+                    world.mayFail = true;
                     SimDisk disk = world.disks.get(world.random.nextInt(world.disks.size()));
                     if (world.random.nextBoolean()) {
                         disk.failWrites(world.random.nextInt(3));
@@ -71,8 +114,8 @@ class StoreSimulation {
     @Test
     void aSeedReproducesARun() {
         for (long seed = 200_001; seed <= 200_010; seed++) {
-            StoreWorld one = history(seed, world -> {}, StoreSimulation::endOfLife);
-            StoreWorld other = history(seed, world -> {}, StoreSimulation::endOfLife);
+            StoreWorld one = history(seed, world -> world.fillUp(10_000), StoreSimulation::endOfLifeWithRoom);
+            StoreWorld other = history(seed, world -> world.fillUp(10_000), StoreSimulation::endOfLifeWithRoom);
             assertThat(other.trace).isEqualTo(one.trace);
             assertThat(other.oracle.checks).isEqualTo(one.oracle.checks);
         }
@@ -83,6 +126,29 @@ class StoreSimulation {
     void anAcknowledgementBeforeTheFsyncIsFound() {
         assertThat(failuresOf(300_000, world -> world.disks.forEach(disk -> disk.lieAboutForce(true))))
                 .anyMatch(failure -> failure.contains("I-1"));
+    }
+
+    /** I-4: a fence that a restart doesn't find again is found missing. */
+    @Test
+    void aFenceForgottenAtARestartIsFound() {
+        RecoveryRule forgetful = new RecoveryRule() {
+            @Override
+            public Decision decide(
+                    JournalRecovery.Head head,
+                    JournalRecovery.Order order,
+                    JournalRecovery.Payload payload,
+                    JournalRecovery.Place place,
+                    JournalRecovery.Later later) {
+                return JournalRecovery.decide(head, order, payload, place, later);
+            }
+
+            @Override
+            public boolean applies(RecordType type) {
+                return type != RecordType.FENCE;
+            }
+        };
+        assertThat(failuresOf(700_000, world -> world.rule = forgetful))
+                .anyMatch(failure -> failure.contains("I-4 a fence was forgotten"));
     }
 
     /** Taking for a torn tail whatever can't be read is found, once there is damage. */
@@ -106,6 +172,11 @@ class StoreSimulation {
             }
             default -> world.disks.forEach(SimDisk::powerOff);
         }
+    }
+
+    private static void endOfLifeWithRoom(StoreWorld world) {
+        world.makeRoom();
+        endOfLife(world);
     }
 
     private static StoreWorld history(long seed, Consumer<StoreWorld> duringLife, Consumer<StoreWorld> end) {

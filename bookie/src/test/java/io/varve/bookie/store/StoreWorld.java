@@ -18,6 +18,7 @@ import io.varve.bookie.client.BookieStatus;
 import io.varve.bookie.core.JournalRecovery;
 import io.varve.bookie.core.RecoveryRule;
 import io.varve.bookie.disk.Disk;
+import io.varve.bookie.disk.DiskFullException;
 import io.varve.bookie.disk.SimDisk;
 import io.varve.bookie.disk.SimDisk.PowerCut;
 import io.varve.bookie.journal.JournalSteps;
@@ -27,11 +28,14 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.TreeMap;
+import java.util.TreeSet;
 
 /** One history of one store: its disks, its lives, what is asked of it, and the oracle that watches. All from one seed, on one thread. */
 final class StoreWorld {
 
     private static final int PARTITIONS = 3;
+    private static final long SLOW_NS = 200_000_000;
 
     final SplittableRandom random;
     final StoreOracle oracle = new StoreOracle();
@@ -43,7 +47,15 @@ final class StoreWorld {
     private LocalSegmentStore store;
     private long nextSegment = 1;
     private long timeNs;
+    private final TreeMap<Long, SimImport> imports = new TreeMap<>();
+    private final TreeSet<Long> slowTold = new TreeSet<>();
+    private int slowGroups;
+    int importsDone;
+    int timesFull;
     boolean mayBeUnknown;
+    boolean mayFail;
+    /** In this life: a full directory drops checkpoints without a word. */
+    private boolean hasBeenFull;
     int unknownAnswers;
 
     private record Life(DirectoryStore directory, JournalSteps steps, Housekeeping housekeeping, Settler settler) {}
@@ -73,7 +85,44 @@ final class StoreWorld {
 
     /** Writes that group, and tells nobody. */
     void flushUntold() {
-        lives.forEach(life -> life.steps.flush());
+        lives.forEach(life -> life.steps.flush(0));
+    }
+
+    private boolean flush(Life life) {
+        SimDisk disk = (SimDisk) life.directory.disk;
+        boolean flushed = life.steps.flush(disk.forceNs());
+        slowGroups += flushed && disk == disks.get(0) && disk.forceNs() > SLOW_NS ? 1 : 0;
+        return flushed;
+    }
+
+    /** From now on the first disk is slow, or isn't any more. */
+    void beSlow(boolean slow) {
+        trace.add(slow ? "slower" : "faster");
+        disks.get(0).setForceNs(slow ? 2 * SLOW_NS : 100_000);
+        slowGroups = 0;
+    }
+
+    /** Whoever made so many groups durable on a slow disk has been told so. */
+    void checkSlowIsTold() {
+        boolean outOfService = lives.stream().anyMatch(life -> life.directory.isOutOfService());
+        StoreOracle.require(
+                slowGroups < 60 || outOfService || !slowTold.isEmpty(),
+                "nobody was told of a slow disk: " + slowGroups);
+    }
+
+    /** From now on the first disk has so little room. */
+    void fillUp(int bytesLeft) {
+        trace.add("full but for " + bytesLeft);
+        timesFull++;
+        hasBeenFull = true;
+        disks.get(0).setQuota(disks.get(0).usedBytes() + bytesLeft);
+    }
+
+    /** There is room again, and time has passed. */
+    void makeRoom() {
+        trace.add("room again");
+        disks.forEach(disk -> disk.setQuota(Long.MAX_VALUE));
+        timeNs += 60_000_000_000L;
     }
 
     private StoreOptions options() {
@@ -82,9 +131,12 @@ final class StoreWorld {
                 new BookieId(1),
                 List.of(Path.of("simulated")),
                 64 * 1024,
+                true,
                 16 * 1024,
                 1024 * 1024,
                 32 * 1024,
+                // Room for a few rows only, so that indexes are read again and again.
+                256,
                 6 * 1024,
                 1024 * 1024,
                 1024 * 1024,
@@ -98,6 +150,15 @@ final class StoreWorld {
     /** Starts the store, and lets the oracle look at everything it says it has. */
     void open() throws IOException {
         lives.clear();
+        for (SimImport copy : imports.values()) {
+            copy.onRestart();
+            // Whether it took the old replica's place nobody was told.
+            copy.segment().incarnation = copy.isSubmitted() ? 0 : copy.segment().incarnation;
+        }
+        imports.values().removeIf(SimImport::isSubmitted);
+        slowTold.clear();
+        hasBeenFull = false;
+        slowGroups = 0;
         trace.add("open");
         Clock clock = new Clock() {
             @Override
@@ -130,12 +191,30 @@ final class StoreWorld {
                         (where, fault) -> {
                             throw new AssertionError(where, fault);
                         },
-                        StoreListener.NONE,
+                        new Heard(),
                         new SimpleMeterRegistry(),
                         rule,
                         this::drive));
         trace.add("serving");
         checkAll();
+    }
+
+    private final class Heard implements StoreListener {
+        @Override
+        public void onSlowDiskChanged(long incarnation, boolean slow) {
+            trace.add("slow " + slow);
+            if (slow) {
+                slowTold.add(incarnation);
+            } else {
+                slowTold.remove(incarnation);
+            }
+        }
+
+        @Override
+        public void onDirectoryLost(long incarnation, String why) {
+            trace.add("directory lost: " + why);
+            StoreOracle.require(mayFail, "a directory went out of service: " + why);
+        }
     }
 
     private java.io.Closeable drive(DirectoryStore directory) throws IOException {
@@ -163,7 +242,7 @@ final class StoreWorld {
     }
 
     private void act() {
-        switch (random.nextInt(20)) {
+        switch (random.nextInt(22)) {
             case 0 -> create();
             case 1, 2, 3, 4, 5, 6 -> append();
             case 7 -> repeatOrSkip();
@@ -187,7 +266,8 @@ final class StoreWorld {
                 }
             }
             case 15, 16 -> anyLife().steps.work();
-            case 17, 18 -> anyLife().steps.flush();
+            case 17, 18 -> flush(anyLife());
+            case 19, 20 -> importSome();
             default -> settle();
         }
     }
@@ -200,7 +280,7 @@ final class StoreWorld {
                 more = false;
                 for (Life life : lives) {
                     more |= life.steps.work();
-                    more |= life.steps.flush();
+                    more |= flush(life);
                     more |= housekeep(life);
                     more |= settle(life);
                 }
@@ -252,6 +332,7 @@ final class StoreWorld {
                             "I-4 created below the fence: segment " + segment.id);
                     if (status == BookieStatus.OK) {
                         segment.created = true;
+                        segment.incarnation = incarnation;
                     } else if (status != BookieStatus.UNKNOWN) {
                         oracle.segments.remove(segment.id);
                     }
@@ -260,7 +341,7 @@ final class StoreWorld {
 
     private void append() {
         StoreOracle.Segment segment = anySegment();
-        if (segment == null) {
+        if (segment == null || segment.over) {
             return;
         }
         long first = segment.submittedEnd();
@@ -286,8 +367,11 @@ final class StoreWorld {
                 entry.first(),
                 (status, end) -> {
                     if (status == BookieStatus.OK) {
+                        trace.add("acknowledged " + segment.id + " " + end);
                         oracle.onAppended(segment, end, fenceWhenAsked);
-                        segment.acknowledgedCheckpoint = Math.max(segment.acknowledgedCheckpoint, checkpoint);
+                        if (!hasBeenFull) {
+                            segment.acknowledgedCheckpoint = Math.max(segment.acknowledgedCheckpoint, checkpoint);
+                        }
                     }
                 });
     }
@@ -304,7 +388,7 @@ final class StoreWorld {
 
     private void checkpoint() {
         StoreOracle.Segment segment = anySegment();
-        if (segment == null || !segment.created || segment.sealAsked || segment.deleteAsked) {
+        if (segment == null || !segment.created || segment.sealAsked || segment.deleteAsked || segment.over) {
             return;
         }
         if (segment.epoch < oracle.fenceAsked.getOrDefault(segment.partition, 0)) {
@@ -342,7 +426,7 @@ final class StoreWorld {
 
     private void seal() {
         StoreOracle.Segment segment = anySegment();
-        if (segment != null && segment.created && segment.submittedEnd() == segment.acknowledgedEnd) {
+        if (segment != null && segment.created && !segment.over && segment.submittedEnd() == segment.acknowledgedEnd) {
             segment.sealAsked = true;
             store.seal(new SegmentId(segment.id), Integer.MAX_VALUE, segment.acknowledgedEnd)
                     .thenAccept(status -> segment.sealed |= status == BookieStatus.OK);
@@ -351,7 +435,7 @@ final class StoreWorld {
 
     private void delete() {
         StoreOracle.Segment segment = anySegment();
-        if (segment != null && segment.created) {
+        if (segment != null && segment.created && !imports.containsKey(segment.id)) {
             segment.deleteAsked = true;
             trace.add("delete " + segment.id);
             store.delete(new SegmentId(segment.id), 0).thenAccept(status -> {
@@ -384,13 +468,11 @@ final class StoreWorld {
     }
 
     private Replica replica(long segment) {
-        for (Life life : lives) {
-            Replica replica = life.directory.replicas().get(new SegmentId(segment));
-            if (replica != null && replica.isLive()) {
-                return replica;
-            }
+        if (lives.isEmpty()) {
+            return null;
         }
-        return null;
+        Replica replica = lives.get(0).directory.shared.replicas.get(new SegmentId(segment));
+        return replica != null && replica.isLive() ? replica : null;
     }
 
     private void housekeep() {
@@ -401,8 +483,8 @@ final class StoreWorld {
         try {
             return life.housekeeping.step();
         } catch (IOException failure) {
-            life.directory.goOutOfService("housekeeping", failure);
-            return true;
+            life.directory.onTrouble("housekeeping", failure);
+            return !(failure instanceof DiskFullException);
         }
     }
 
@@ -414,18 +496,77 @@ final class StoreWorld {
         try {
             return life.settler.step();
         } catch (IOException failure) {
-            life.directory.goOutOfService("settle", failure);
-            return true;
+            life.directory.onTrouble("settle", failure);
+            return !(failure instanceof DiskFullException);
+        }
+    }
+
+    /** A repair: one more step of a copy that has begun, or the beginning of one. */
+    private void importSome() {
+        if (!imports.isEmpty() && random.nextInt(4) > 0) {
+            List<SimImport> all = new ArrayList<>(imports.values());
+            goOn(all.get(random.nextInt(all.size())));
+        } else if (random.nextInt(6) == 0) {
+            beginImport();
+        }
+    }
+
+    private void beginImport() {
+        StoreOracle.Segment segment = random.nextBoolean() ? anySegment() : null;
+        if (segment != null && !segment.created) {
+            return;
+        }
+        if (segment == null) {
+            int partition = random.nextInt(PARTITIONS);
+            segment = new StoreOracle.Segment(nextSegment++, partition, 1, random.nextInt(1000));
+        }
+        if (segment.sealAsked || segment.deleteAsked || segment.over || imports.containsKey(segment.id)) {
+            return;
+        }
+        segment.over = true;
+        SimImport copy = SimImport.of(segment, partition(segment.partition), random);
+        trace.add("import " + segment.id + " up to " + copy.end());
+        imports.put(segment.id, copy);
+    }
+
+    private void goOn(SimImport copy) {
+        StoreOracle.Segment segment = copy.segment();
+        try {
+            if (copy.isSubmitted() || !copy.step(store, random)) {
+                return;
+            }
+            trace.add("imported " + segment.id);
+            oracle.segments.put(segment.id, segment);
+            copy.submit().thenAccept(status -> {
+                trace.add("import of " + segment.id + " " + status);
+                copy.close();
+                imports.remove(segment.id);
+                if (status == BookieStatus.OK) {
+                    importsDone++;
+                    segment.created = true;
+                    segment.incarnation =
+                            store.describe(new SegmentId(segment.id), 0).incarnation();
+                    segment.sealed = true;
+                    segment.sealAsked = true;
+                    segment.acknowledgedEnd = copy.end();
+                    segment.acknowledgedCheckpoint = copy.end();
+                }
+            });
+        } catch (IOException failure) {
+            // The task is over, and will be tried again.
+            trace.add("import of " + segment.id + " failed: " + failure.getMessage());
+            copy.close();
         }
     }
 
     /** After a start: everything the store says, and everything it must say. */
     private void checkAll() {
         for (StoreOracle.Segment segment : List.copyOf(oracle.segments.values())) {
-            FenceReply told = store.describe(new SegmentId(segment.id), 0);
+            FenceReply told = store.describe(new SegmentId(segment.id), segment.incarnation);
             if (told.status() == BookieStatus.OK) {
                 StoreOracle.require(!segment.deleted, "a deleted segment is back: " + segment.id);
                 segment.created = true;
+                segment.incarnation = told.incarnation();
                 oracle.onTold(segment, told.end());
                 oracle.forgetUnacknowledged(segment);
                 StoreOracle.require(!segment.sealed || told.sealed(), "the seal was forgotten: segment " + segment.id);
@@ -436,6 +577,9 @@ final class StoreWorld {
             } else if (told.status() == BookieStatus.NO_SUCH_SEGMENT) {
                 StoreOracle.require(
                         !segment.created || segment.deleteAsked, "I-1 a replica is gone: segment " + segment.id);
+                oracle.segments.remove(segment.id);
+            } else if (segment.deleteAsked) {
+                // What it replaced may be left in a directory that could not be told.
                 oracle.segments.remove(segment.id);
             } else {
                 unknownAnswers++;
