@@ -119,8 +119,8 @@ public final class FileDisk implements Disk {
             return buffered;
         }
         try {
-            FileChannel direct = FileChannel.open(
-                    root.resolve(file), StandardOpenOption.WRITE, ExtendedOpenOption.DIRECT);
+            FileChannel direct =
+                    FileChannel.open(root.resolve(file), StandardOpenOption.WRITE, ExtendedOpenOption.DIRECT);
             return new BlockFile(buffered, new ChannelFile(direct));
         } catch (IOException | UnsupportedOperationException unable) {
             return buffered;

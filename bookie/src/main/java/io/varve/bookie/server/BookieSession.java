@@ -44,6 +44,7 @@ final class BookieSession {
     private NodeSession session;
     private boolean closed;
     private boolean telling;
+    private boolean directoryLost;
     private int duplicates;
     private BookieInfo.State toldState;
     private long toldFreeBytes;
@@ -103,6 +104,7 @@ final class BookieSession {
     /** A directory went out of service: the registration must no longer name it, so that nothing new is put there. Any thread. */
     void onDirectoryLost() {
         run(() -> {
+            directoryLost = session == null;
             if (session != null) {
                 NodeSession old = session;
                 session = null;
@@ -128,6 +130,10 @@ final class BookieSession {
             return;
         }
         session = made;
+        if (directoryLost) {
+            // While it registered, with a directory that is no more.
+            onDirectoryLost();
+        }
         duplicates = 0;
         toldState = null;
         LOG.info("event=registered bookie={} address={}", self, address);

@@ -307,7 +307,8 @@ public final class LocalSegmentStore implements SegmentStore {
         }
         CompletableFuture<BookieStatus> deleted = submit(new DeleteOp(replica));
         for (DirectoryStore store : directories) {
-            // A copy took its place, and it is not deleted yet; or it can't be, because its directory is out of service.
+            // A copy took its place, and it is not deleted yet; or it can't be, because its directory is out of
+            // service.
             Replica replaced = incarnation == 0 ? store.replicas().get(segment) : null;
             if (replaced != null && replaced != replica) {
                 deleted = deleted.thenCombine(submit(new DeleteOp(replaced)), LocalSegmentStore::worse);

@@ -56,6 +56,7 @@ final class StoreWorld {
     boolean mayFail;
     /** In this life: a full directory drops checkpoints without a word. */
     private boolean hasBeenFull;
+
     int unknownAnswers;
 
     private record Life(DirectoryStore directory, JournalSteps steps, Housekeeping housekeeping, Settler settler) {}
