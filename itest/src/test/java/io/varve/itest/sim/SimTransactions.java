@@ -106,7 +106,7 @@ final class SimTransactions {
                                     epoch,
                                     at,
                                     true)),
-                            new AppendOptions(AppendOptions.Origin.CLIENT, true)),
+                            AppendOptions.verifiedAt(Long.MAX_VALUE)),
                     result -> {
                         acknowledged.put(number, true);
                         cluster.history().onAcked(partition, number, result.baseOffset(), result.lastOffset());

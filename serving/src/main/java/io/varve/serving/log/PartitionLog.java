@@ -133,13 +133,25 @@ public interface PartitionLog {
 
     /**
      * @param origin who writes
-     * @param verified for a transactional write: the transaction is known to the coordinator to be open with this partition in it
+     * @param verifiedAtOffset for a transactional write: where the log ended when its coordinator was asked, which has said since that the
+     *     transaction is open with this partition in it; -1 if it wasn't asked. If the transaction's end was written from there on, the answer
+     *     is out of date
      */
-    record AppendOptions(Origin origin, boolean verified) {
+    record AppendOptions(Origin origin, long verifiedAtOffset) {
         /** A client's. */
-        public static final AppendOptions CLIENT = new AppendOptions(Origin.CLIENT, false);
+        public static final AppendOptions CLIENT = new AppendOptions(Origin.CLIENT, -1);
         /** A coordinator's own records. */
-        public static final AppendOptions COORDINATOR = new AppendOptions(Origin.COORDINATOR, true);
+        public static final AppendOptions COORDINATOR = new AppendOptions(Origin.COORDINATOR, Long.MAX_VALUE);
+
+        /** A client's, of a transaction that its coordinator was asked about when the log ended there. */
+        public static AppendOptions verifiedAt(long endOffset) {
+            return new AppendOptions(Origin.CLIENT, endOffset);
+        }
+
+        /** Whether the coordinator was asked, and said that the transaction is open. */
+        public boolean verified() {
+            return verifiedAtOffset >= 0;
+        }
 
         /** Who writes. */
         public enum Origin {

@@ -21,6 +21,7 @@ import io.varve.serving.core.partition.LogState;
 import io.varve.serving.core.partition.PartitionLeader;
 import io.varve.serving.core.partition.ProducerStates;
 import io.varve.serving.core.partition.ProducerStates.Verdict;
+import io.varve.serving.core.partition.RecentMarkers;
 import io.varve.serving.log.LogError;
 import io.varve.serving.log.PartitionLog;
 import java.nio.ByteBuffer;
@@ -62,6 +63,8 @@ final class OwnedLog implements PartitionLog, ReadableLog {
     private final List<ProgressListener> listeners = new ArrayList<>();
     /** Epochs of the producers with an open transaction: what other threads may look at. */
     private final ConcurrentHashMap<Long, Short> openTransactions = new ConcurrentHashMap<>();
+
+    private final RecentMarkers recentMarkers = new RecentMarkers();
 
     private final long startedNs;
 
@@ -412,7 +415,8 @@ final class OwnedLog implements PartitionLog, ReadableLog {
                         batch.baseSequence(),
                         batch.records(),
                         batch.transactional(),
-                        options.verified());
+                        options.verified()
+                                && !recentMarkers.mayHaveEndedSince(batch.producerId(), options.verifiedAtOffset()));
     }
 
     /** Gives a payload its offsets and sends it on its way. Takes the reference over. */
@@ -507,6 +511,7 @@ final class OwnedLog implements PartitionLog, ReadableLog {
             long base = leader.endOffset();
             enter(Unpooled.wrappedBuffer(bytes.flip()), 1);
             openTransactions.remove(marker.producerId());
+            recentMarkers.onMarker(marker.producerId(), base);
             started.assigned().complete(new Assigned(LogError.NONE, base, base + 1));
             pending.add(base, base, started.acknowledged());
             afterAppend();

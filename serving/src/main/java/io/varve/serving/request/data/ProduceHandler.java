@@ -189,7 +189,7 @@ public final class ProduceHandler {
                 if (needsVerification(log, valid)) {
                     order.queue(place, () -> verifyAndAppend(found, valid));
                 } else {
-                    append(log, valid, options(valid));
+                    append(log, valid, AppendOptions.CLIENT);
                 }
                 return;
             }
@@ -222,7 +222,7 @@ public final class ProduceHandler {
             if (needsVerification(log, valid)) {
                 return verifyAndAppend(found, valid);
             }
-            append(log, valid, options(valid));
+            append(log, valid, AppendOptions.CLIENT);
             return CompletableFuture.completedFuture(null);
         }
 
@@ -261,11 +261,6 @@ public final class ProduceHandler {
             return first.transactional() && !log.isInTransaction(first.producerId(), first.producerEpoch());
         }
 
-        private AppendOptions options(RecordValidation.Valid valid) {
-            boolean transactional = valid.batches().get(0).transactional();
-            return transactional ? new AppendOptions(AppendOptions.Origin.CLIENT, true) : AppendOptions.CLIENT;
-        }
-
         /** Asks the transaction's coordinator whether the partition is in it, and has it added by protocol version 2 (KIP-890). */
         private CompletableFuture<Void> verifyAndAppend(Found found, RecordValidation.Valid valid) {
             if (data.transactionalId() == null) {
@@ -277,12 +272,14 @@ public final class ProduceHandler {
             TopicPartition which =
                     new TopicPartition(found.topic().orElseThrow().name(), partition);
             Verification how = verificationBy(request.version());
+            PartitionLog log = found.log().orElseThrow();
+            long endOffset = log.offsets().end();
             return transactions
                     .verify(data.transactionalId(), first.producerId(), first.producerEpoch(), List.of(which), how)
                     .thenAccept(errors -> {
                         Errors error = errors.getOrDefault(which, Errors.UNKNOWN_SERVER_ERROR);
                         if (error == Errors.NONE) {
-                            append(found.log().orElseThrow(), valid, options(valid));
+                            append(log, valid, AppendOptions.verifiedAt(endOffset));
                         } else {
                             valid.batches().forEach(batch -> batch.payload().release());
                             fail(error, null);
