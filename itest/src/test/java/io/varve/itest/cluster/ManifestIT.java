@@ -89,7 +89,11 @@ class ManifestIT {
 
             try (KafkaConsumer<byte[], byte[]> reader = readerOfTheOldEnd(cluster)) {
                 cluster.broker(1).kill();
+                Path root = rootOf(cluster, link);
+                Path hidden = Files.move(root, clusters.directory().resolve("hidden"));
                 ProcessCluster.awaitReady(cluster.launchBroker(1));
+                assertMissingManifestIsTrouble(cluster);
+                Files.move(hidden, root);
                 assertReadsOn(reader, acks);
             }
             ReadBack.of(cluster.bootstrap(), TOPIC, PARTITIONS, PATIENCE).isExactly(acks);
@@ -161,14 +165,7 @@ class ManifestIT {
 
     /** A consumer that has read a little of what an epoch wrote that has long ended. */
     private static KafkaConsumer<byte[], byte[]> readerOfTheOldEnd(ProcessCluster cluster) {
-        Map<String, Object> config = new TreeMap<>();
-        config.put("bootstrap.servers", cluster.bootstrap());
-        config.put("auto.offset.reset", "none");
-        config.put("max.poll.records", 10);
-        config.put("max.partition.fetch.bytes", SEGMENT_BYTES);
-        config.put("default.api.timeout.ms", (int) PATIENCE.toMillis());
-        KafkaConsumer<byte[], byte[]> consumer =
-                new KafkaConsumer<>(config, new ByteArrayDeserializer(), new ByteArrayDeserializer());
+        KafkaConsumer<byte[], byte[]> consumer = consumer(cluster);
         TopicPartition partition = new TopicPartition(TOPIC, 0);
         consumer.assign(List.of(partition));
         consumer.seek(partition, 0);
@@ -177,6 +174,47 @@ class ManifestIT {
                 PATIENCE,
                 () -> !consumer.poll(Duration.ofMillis(200)).isEmpty());
         return consumer;
+    }
+
+    private static KafkaConsumer<byte[], byte[]> consumer(ProcessCluster cluster) {
+        Map<String, Object> config = new TreeMap<>();
+        config.put("bootstrap.servers", cluster.bootstrap());
+        config.put("auto.offset.reset", "none");
+        config.put("max.poll.records", 10);
+        config.put("max.partition.fetch.bytes", SEGMENT_BYTES);
+        config.put("default.api.timeout.ms", (int) PATIENCE.toMillis());
+        return new KafkaConsumer<>(config, new ByteArrayDeserializer(), new ByteArrayDeserializer());
+    }
+
+    private static Path rootOf(ProcessCluster cluster, MetadataLink link) throws IOException {
+        String key = partitions(link.client().view(), TOPIC)
+                .iterator()
+                .next()
+                .chain()
+                .manifest()
+                .orElseThrow()
+                .key();
+        try (Stream<Path> files = Files.walk(cluster.layout().bucket())) {
+            return files.filter(file -> file.endsWith(key)).findFirst().orElseThrow();
+        }
+    }
+
+    /** I-7: a manifest that isn't there gives no record, skips none, is told by verify and by scrub, and makes nothing an orphan. */
+    private static void assertMissingManifestIsTrouble(ProcessCluster cluster) throws Exception {
+        TopicPartition partition = new TopicPartition(TOPIC, 0);
+        try (KafkaConsumer<byte[], byte[]> consumer = consumer(cluster)) {
+            consumer.assign(List.of(partition));
+            consumer.seek(partition, 0);
+            assertThat(consumer.endOffsets(List.of(partition)).get(partition)).isPositive();
+            assertThat(consumer.poll(Duration.ofSeconds(5)).count()).isZero();
+            assertThat(consumer.position(partition)).isZero();
+        }
+        VarveCommand verify = VarveCommand.runOnBucket(cluster, "verify", "topic", TOPIC);
+        assertThat(verify.output()).contains(TOPIC + "-0: MISSING manifest");
+        assertThat(verify.exitCode()).isEqualTo(1);
+        VarveCommand scrub = VarveCommand.runOnBucket(cluster, "bucket", "scrub", "--grace-hours", "0");
+        assertThat(scrub.output()).contains("WRONG").contains("can't be read").doesNotContain(".seg (");
+        assertThat(scrub.exitCode()).isEqualTo(1);
     }
 
     /** Under the next epoch the consumer asks where the one of its records ended, and goes on where it was. */

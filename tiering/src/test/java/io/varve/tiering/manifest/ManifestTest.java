@@ -28,7 +28,9 @@ import io.varve.tiering.testing.TestSegments;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -43,6 +45,7 @@ class ManifestTest {
 
     private final MemoryObjectStore memory = new MemoryObjectStore();
     private final FaultyObjectStore store = new FaultyObjectStore(memory);
+    private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
     private final ManifestWorker worker = new ManifestWorker(store, TestSegments.CLUSTER);
 
     @Test
@@ -298,8 +301,29 @@ class ManifestTest {
         return extend(before, generation, added).manifest().orElseThrow();
     }
 
+    @Test
+    void everyKindOfTroubleIsToldAndCounted_I7() {
+        ManifestRef ref = built(Optional.empty(), 1, segments(0, 6));
+        Map<StoreException.Kind, RemoteReadException.Kind> kinds = new TreeMap<>(Map.of(
+                StoreException.Kind.NOT_FOUND, RemoteReadException.Kind.MISSING,
+                StoreException.Kind.FORBIDDEN, RemoteReadException.Kind.FORBIDDEN,
+                StoreException.Kind.TIMED_OUT, RemoteReadException.Kind.UNAVAILABLE,
+                StoreException.Kind.TRUNCATED, RemoteReadException.Kind.CORRUPT));
+        kinds.forEach((met, told) -> {
+            store.once(Verb.GET, new Fault.Fail(met));
+            assertThatThrownBy(() -> get(manifests().segmentAt(ref, PARTITION, 1)))
+                    .satisfies(e -> assertThat(StoreFailures.root(e))
+                            .isInstanceOfSatisfying(
+                                    RemoteReadException.class,
+                                    trouble -> assertThat(trouble.kind()).isEqualTo(told)));
+            assertThat(registry.counter("varve.tiering.manifest.read.failures", "kind", told.name())
+                            .count())
+                    .isEqualTo(1);
+        });
+    }
+
     private CachedManifests manifests() {
-        return new CachedManifests(store, TestSegments.CLUSTER, 64 << 20, new StepClock(0), new SimpleMeterRegistry());
+        return new CachedManifests(store, TestSegments.CLUSTER, 64 << 20, new StepClock(0), registry);
     }
 
     private static <T> T get(CompletableFuture<T> answer) throws Exception {
