@@ -38,4 +38,18 @@ class SegmentKeyTest {
         }
         assertThat(SegmentKey.parse("c-2", key)).isEmpty();
     }
+
+    @Test
+    void manifestsKeysAreReadAndAreNoSegments() {
+        String root = ObjectKeys.manifestRoot("c-1", TestSegments.PARTITION, -1);
+        String leaf = ObjectKeys.manifestLeaf("c-1", TestSegments.PARTITION, 77, 3);
+        assertThat(ManifestKey.parse("c-1", root)).hasValue(new ManifestKey(TestSegments.PARTITION, -1));
+        assertThat(ManifestKey.parse("c-1", leaf)).hasValue(new ManifestKey(TestSegments.PARTITION, 77));
+        String segment = ObjectKeys.segment("c-1", TestSegments.PARTITION, 0, 1);
+        for (String other : new String[] {segment, root + "x", leaf.replace("-0003", ""), "x" + root}) {
+            assertThat(ManifestKey.parse("c-1", other)).as(other).isEmpty();
+        }
+        assertThat(SegmentKey.parse("c-1", root)).isEmpty();
+        assertThat(ManifestKey.parse("c-2", root)).isEmpty();
+    }
 }
