@@ -6,6 +6,7 @@ import io.varve.cli.text.Json;
 import io.varve.cli.text.Table;
 import io.varve.cli.text.Units;
 import io.varve.metadata.api.MetadataClient;
+import io.varve.protocol.runtime.SystemClock;
 import java.io.PrintStream;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
@@ -30,7 +31,7 @@ public final class StatusCommand implements Callable<Integer> {
     public Integer call() {
         try (MetadataLink link = metadata.connect()) {
             MetadataClient client = link.client();
-            ClusterReport report = ClusterReport.of(client.view());
+            ClusterReport report = ClusterReport.of(client.view(), SystemClock.INSTANCE.wallTimeMs());
             if (json) {
                 Json.print(System.out, report);
             } else {
@@ -60,6 +61,14 @@ public final class StatusCommand implements Callable<Integer> {
                         report.segmentsUnderReplicated(),
                         report.segmentsToOffload() + " (" + Units.bytes(report.bytesToOffload()) + ")")
                 .print(out);
+        out.println();
+        OffloadCommand.print(
+                report.segmentsToOffload(),
+                report.bytesToOffload(),
+                report.oldestToOffloadMs(),
+                report.uploadsPaused(),
+                report.offloadErrors(),
+                out);
         out.println();
         Table brokers = new Table("BROKER", "STATE", "RACK", "PARTITIONS", "LISTENERS");
         for (ClusterReport.BrokerRow broker : report.brokers()) {

@@ -20,6 +20,9 @@ import java.util.TreeMap;
  * @param segmentsUnderReplicated sealed, not in object storage, and short of copies on living bookies
  * @param segmentsToOffload sealed, not empty, of a tiered topic, and not yet in object storage
  * @param bytesToOffload theirs
+ * @param oldestToOffloadMs how long the oldest of them has been sealed
+ * @param uploadsPaused for the whole cluster
+ * @param offloadErrors what failed last, by class
  * @param tasks work given to bookies and not yet reported, by kind
  */
 public record ClusterReport(
@@ -34,6 +37,9 @@ public record ClusterReport(
         long segmentsUnderReplicated,
         long segmentsToOffload,
         long bytesToOffload,
+        long oldestToOffloadMs,
+        boolean uploadsPaused,
+        Map<String, OffloadReport.ErrorRow> offloadErrors,
         Map<String, Integer> tasks) {
 
     /**
@@ -56,14 +62,12 @@ public record ClusterReport(
             int replicas,
             int tasks) {}
 
-    /** The report on {@code view}. */
-    public static ClusterReport of(MetadataView view) {
+    /** The report on {@code view} at a time. */
+    public static ClusterReport of(MetadataView view, long nowMs) {
         int partitions = 0;
         int withoutOwner = 0;
         long segments = 0;
         long underReplicated = 0;
-        long toOffload = 0;
-        long bytesToOffload = 0;
         for (Topic topic : view.topics()) {
             for (PartitionState partition : view.partitions(topic.id())) {
                 partitions++;
@@ -71,13 +75,10 @@ public record ClusterReport(
                 for (SegmentDescriptor segment : partition.chain().segments()) {
                     segments++;
                     underReplicated += SegmentHealth.isUnderReplicated(segment, topic, view) ? 1 : 0;
-                    if (SegmentHealth.isToOffload(segment, topic)) {
-                        toOffload++;
-                        bytesToOffload += Math.max(0, segment.bytes());
-                    }
                 }
             }
         }
+        OffloadReport offload = OffloadReport.of(view, nowMs);
         return new ClusterReport(
                 view.clusterId(),
                 view.version(),
@@ -88,8 +89,11 @@ public record ClusterReport(
                 withoutOwner,
                 segments,
                 underReplicated,
-                toOffload,
-                bytesToOffload,
+                offload.segments(),
+                offload.bytes(),
+                offload.oldestMs(),
+                offload.paused(),
+                offload.errors(),
                 tasks(view));
     }
 

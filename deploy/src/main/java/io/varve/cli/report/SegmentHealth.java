@@ -21,14 +21,6 @@ final class SegmentHealth {
                         < topic.replicas();
     }
 
-    /** To be copied to object storage, and not yet there. */
-    static boolean isToOffload(SegmentDescriptor segment, Topic topic) {
-        return segment.state() == SegmentDescriptor.State.SEALED
-                && !segment.isEmpty()
-                && !segment.isOffloaded()
-                && !"false".equals(topic.configs().get("remote.storage.enable"));
-    }
-
     /** In which tiers it can be read. */
     static String tier(SegmentDescriptor segment) {
         boolean local = !segment.replicas().isEmpty();

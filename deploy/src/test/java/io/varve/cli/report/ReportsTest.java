@@ -24,7 +24,10 @@ import org.junit.jupiter.api.Test;
 /** The reports, on a cluster of three bookies and a broker with one topic, of the real state machine. */
 class ReportsTest {
 
-    private final InMemoryMetadata metadata = new InMemoryMetadata(new StoppedClock(), 1).withBookies(3);
+    private final StoppedClock clock = new StoppedClock();
+    private static final long NOW_MS = StoppedClock.WALL_MS + 90_000;
+
+    private final InMemoryMetadata metadata = new InMemoryMetadata(clock, 1).withBookies(3);
     private final MetadataClient client = metadata.newClient();
     private Topic topic;
 
@@ -43,7 +46,7 @@ class ReportsTest {
 
     @Test
     void theClusterReportCountsNodesPartitionsAndOwners() {
-        ClusterReport report = ClusterReport.of(metadata.view());
+        ClusterReport report = ClusterReport.of(metadata.view(), NOW_MS);
 
         assertThat(report.clusterId()).isEqualTo("test");
         assertThat(report.brokers())
@@ -58,7 +61,7 @@ class ReportsTest {
     @Test
     void partitionsOfADeadBrokerHaveNoOwner() {
         metadata.expireBroker(1, 11);
-        ClusterReport report = ClusterReport.of(metadata.view());
+        ClusterReport report = ClusterReport.of(metadata.view(), NOW_MS);
         assertThat(report.partitionsWithoutOwner()).isEqualTo(2);
         assertThat(report.brokers()).extracting(ClusterReport.BrokerRow::state).containsExactly("GONE");
     }
@@ -67,7 +70,7 @@ class ReportsTest {
     void aSealedSegmentIsToBeOffloadedAndAnOpenOneIsNot() {
         sealFirstSegment(100, 5_000);
 
-        ClusterReport cluster = ClusterReport.of(metadata.view());
+        ClusterReport cluster = ClusterReport.of(metadata.view(), NOW_MS);
         assertThat(cluster.segments()).isEqualTo(2);
         assertThat(cluster.segmentsToOffload()).isEqualTo(1);
         assertThat(cluster.bytesToOffload()).isEqualTo(5_000);
@@ -95,7 +98,7 @@ class ReportsTest {
         sealFirstSegment(100, 5_000);
         metadata.expireBookie(new BookieId(2), 102);
 
-        ClusterReport cluster = ClusterReport.of(metadata.view());
+        ClusterReport cluster = ClusterReport.of(metadata.view(), NOW_MS);
         assertThat(cluster.segmentsUnderReplicated()).isEqualTo(2);
         assertThat(TopicReport.of(topic, metadata.view()).partitions())
                 .extracting(TopicReport.PartitionRow::underReplicated)
@@ -107,7 +110,51 @@ class ReportsTest {
         client.alterTopicConfigs(topic.id(), Map.of("remote.storage.enable", Optional.of("false")))
                 .join();
         sealFirstSegment(100, 5_000);
-        assertThat(ClusterReport.of(metadata.view()).segmentsToOffload()).isZero();
+        assertThat(ClusterReport.of(metadata.view(), NOW_MS).segmentsToOffload())
+                .isZero();
+    }
+
+    @Test
+    void whatWaitsForObjectStorageIsToldWithItsAgeAndWhyItWaits() {
+        sealFirstSegment(100, 5_000);
+
+        OffloadReport idle = OffloadReport.of(metadata.view(), NOW_MS);
+        assertThat(idle)
+                .extracting(
+                        OffloadReport::segments, OffloadReport::bytes, OffloadReport::oldestMs, OffloadReport::paused)
+                .containsExactly(1L, 5_000L, 90_000L, false);
+        assertThat(idle.partitions())
+                .extracting(OffloadReport.PartitionRow::reason)
+                .containsExactly("waits for its turn, or for more to go with it");
+
+        client.alterTopicConfigs(topic.id(), Map.of("remote.log.copy.disable", Optional.of("true")))
+                .join();
+        assertThat(OffloadReport.of(metadata.view(), NOW_MS).partitions().get(0).reason())
+                .isEqualTo("uploads are paused for the topic");
+
+        client.alterBrokerConfigs(Optional.empty(), Map.of("tiering.upload.pause", Optional.of("true")))
+                .join();
+        OffloadReport paused = OffloadReport.of(metadata.view(), NOW_MS);
+        assertThat(paused.paused()).isTrue();
+        assertThat(paused.partitions().get(0).reason()).isEqualTo("uploads are paused for the cluster");
+    }
+
+    @Test
+    void anUploadThatFailedIsToldByTheClassOfItsError() {
+        sealFirstSegment(100, 5_000);
+        clock.wallMs += 120_000;
+        metadata.plan();
+        var upload = metadata.view().tasks().iterator().next();
+        assertThat(OffloadReport.of(metadata.view(), NOW_MS).partitions().get(0).reason())
+                .startsWith("is being uploaded by bookie ");
+
+        client.failTask(upload.taskId(), "UNREACHABLE: connection refused").join();
+        OffloadReport report = OffloadReport.of(metadata.view(), clock.wallMs);
+        assertThat(report.errors())
+                .containsExactly(
+                        Map.entry("UNREACHABLE", new OffloadReport.ErrorRow(1, "UNREACHABLE: connection refused")));
+        assertThat(report.partitions().get(0).reason())
+                .isEqualTo("failed 1 times, again in 1 s: UNREACHABLE: connection refused");
     }
 
     private void sealFirstSegment(long end, long bytes) {
@@ -129,6 +176,9 @@ class ReportsTest {
     }
 
     private static final class StoppedClock implements Clock {
+        static final long WALL_MS = 1_700_000_000_000L;
+        private long wallMs = WALL_MS;
+
         @Override
         public long nanoTime() {
             return 0;
@@ -136,7 +186,7 @@ class ReportsTest {
 
         @Override
         public long wallTimeMs() {
-            return 1_700_000_000_000L;
+            return wallMs;
         }
     }
 }

@@ -7,6 +7,7 @@ import io.varve.base.TopicId;
 import io.varve.metadata.model.BookieInfo;
 import io.varve.metadata.model.BookieTask;
 import io.varve.metadata.model.BrokerInfo;
+import io.varve.metadata.model.FailedWork;
 import io.varve.metadata.model.PartitionState;
 import io.varve.metadata.model.SegmentDescriptor;
 import io.varve.metadata.model.Topic;
@@ -67,6 +68,9 @@ public interface MetadataView {
 
     /** All work given out and not yet reported. */
     Collection<BookieTask> tasks();
+
+    /** What became of the last work on a segment, if it failed and nothing of it has succeeded since. */
+    Optional<FailedWork> failure(SegmentId segment);
 
     /** Cluster-wide dynamic configuration, by Kafka's names. */
     SortedMap<String, String> clusterConfigs();

@@ -236,13 +236,14 @@ final class Draft {
         return ObjectKeys.segment(image.clusterId(), offload.partition(), first.startOffset(), offload.taskId());
     }
 
-    void retryLater(SegmentId segment) {
+    void retryLater(SegmentId segment, String reason) {
         Retry before = image.taskIndex().retries().get(segment);
-        Retry next = Retry.after(before == null ? 0 : before.attempts(), nowMs);
+        Retry next = Retry.after(before == null ? 0 : before.attempts(), nowMs, reason);
         add(record().setRetry(RetryRecord.newBuilder()
                 .setSegment(segment.value())
                 .setAttempts(next.attempts())
-                .setNotBeforeMs(next.notBeforeMs())));
+                .setNotBeforeMs(next.notBeforeMs())
+                .setReason(next.reason())));
     }
 
     /** No more building of a partition's manifest for a while. */

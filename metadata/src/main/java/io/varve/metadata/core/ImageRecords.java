@@ -144,7 +144,8 @@ public final class ImageRecords {
                         .map(retry -> record().setRetry(RetryRecord.newBuilder()
                                 .setSegment(retry.getKey().value())
                                 .setAttempts(retry.getValue().attempts())
-                                .setNotBeforeMs(retry.getValue().notBeforeMs()))));
+                                .setNotBeforeMs(retry.getValue().notBeforeMs())
+                                .setReason(retry.getValue().reason()))));
         return Stream.concat(ofManifests, ofObjectsAndSegments);
     }
 

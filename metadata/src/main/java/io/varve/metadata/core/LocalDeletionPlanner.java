@@ -41,7 +41,9 @@ final class LocalDeletionPlanner {
     }
 
     private static boolean isOld(Planner planner, SegmentDescriptor segment, TopicConfigs configs) {
-        return configs.localRetentionMs() >= 0 && planner.nowMs - segment.ageStampMs() > configs.localRetentionMs();
+        return configs.tiered()
+                && configs.localRetentionMs() >= 0
+                && planner.nowMs - segment.ageStampMs() > configs.localRetentionMs();
     }
 
     private static void leaveDraining(Planner planner, SegmentDescriptor segment) {

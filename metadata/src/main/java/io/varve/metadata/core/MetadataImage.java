@@ -9,6 +9,7 @@ import io.varve.metadata.api.MetadataView;
 import io.varve.metadata.model.BookieInfo;
 import io.varve.metadata.model.BookieTask;
 import io.varve.metadata.model.BrokerInfo;
+import io.varve.metadata.model.FailedWork;
 import io.varve.metadata.model.PartitionState;
 import io.varve.metadata.model.Replica;
 import io.varve.metadata.model.SegmentChain;
@@ -26,6 +27,8 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.SortedMap;
+import java.util.SortedSet;
+import java.util.TreeSet;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 
@@ -129,7 +132,8 @@ public final class MetadataImage implements MetadataView {
                         record.getDeadObject().getKey(),
                         new Retry(
                                 record.getDeadObject().getAttempts(),
-                                record.getDeadObject().getNotBeforeMs())));
+                                record.getDeadObject().getNotBeforeMs(),
+                                "")));
             case DEAD_OBJECT_REMOVED ->
                 with(tasks.withoutDeadObject(record.getDeadObjectRemoved().getKey()));
             case CONFIG -> with(replayed(configs, record.getConfig()));
@@ -235,7 +239,7 @@ public final class MetadataImage implements MetadataView {
     }
 
     private MetadataImage with(RetryRecord record) {
-        Retry retry = new Retry(record.getAttempts(), record.getNotBeforeMs());
+        Retry retry = new Retry(record.getAttempts(), record.getNotBeforeMs(), record.getReason());
         return with(
                 record.hasPartition()
                         ? tasks.with(tasks.manifests().with(ProtoModel.fromProto(record.getPartition()), retry))
@@ -416,6 +420,11 @@ public final class MetadataImage implements MetadataView {
         return featureLevel;
     }
 
+    /** Partitions of deleted topics of which something may be left on bookies or in the bucket. */
+    public SortedSet<PartitionId> condemned() {
+        return new TreeSet<>(partitions.condemned().keySet());
+    }
+
     /** How many partitions living topics have. */
     public int partitionCount() {
         return partitions.living().size();
@@ -576,6 +585,12 @@ public final class MetadataImage implements MetadataView {
         List<BookieTask> all = new ArrayList<>(tasks.byId().size());
         tasks.byId().values().forEach(given -> all.add(given.task()));
         return Collections.unmodifiableList(all);
+    }
+
+    @Override
+    public Optional<FailedWork> failure(SegmentId segment) {
+        return Optional.ofNullable(tasks.retries().get(segment))
+                .map(retry -> new FailedWork(retry.attempts(), retry.notBeforeMs(), retry.reason()));
     }
 
     @Override

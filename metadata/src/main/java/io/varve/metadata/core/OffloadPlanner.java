@@ -4,6 +4,7 @@ import io.varve.base.BookieId;
 import io.varve.base.PartitionId;
 import io.varve.base.SegmentId;
 import io.varve.metadata.model.BookieTask;
+import io.varve.metadata.model.ClusterConfigSchema;
 import io.varve.metadata.model.Replica;
 import io.varve.metadata.model.SegmentDescriptor;
 import io.varve.metadata.model.TopicConfigs;
@@ -33,6 +34,7 @@ final class OffloadPlanner {
                 .tailSet(new SegmentId(Math.max(1, after + 1)), true)
                 .iterator();
         Map<PartitionId, TreeMap<Long, SegmentDescriptor>> due = new TreeMap<>();
+        boolean isPaused = ClusterConfigSchema.areUploadsPaused(planner.image.clusterConfigs());
         long last = after;
         for (int i = 0; i < Planner.SEGMENTS_PER_LOOK && rest.hasNext() && !planner.isFull(); i++) {
             SegmentDescriptor segment = planner.image.find(rest.next());
@@ -42,7 +44,7 @@ final class OffloadPlanner {
             if (configs.isEmpty()) {
                 continue;
             }
-            if (configs.get().offloaded() && isDue(planner, segment)) {
+            if (configs.get().offloaded() && !isPaused && isDue(planner, segment)) {
                 due.computeIfAbsent(segment.partition(), p -> new TreeMap<>()).put(segment.startOffset(), segment);
             }
             RepairPlanner.look(planner, segment);

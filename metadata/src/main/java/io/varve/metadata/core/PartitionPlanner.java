@@ -68,7 +68,7 @@ final class PartitionPlanner {
                 && partition.chain().manifest().isEmpty()) {
             trim(planner, partition.id());
         }
-        if (configs.localRetentionBytes() >= 0) {
+        if (configs.tiered() && configs.localRetentionBytes() >= 0) {
             dropLocalBySize(planner, partition, configs.localRetentionBytes());
         }
         ManifestPlanner.look(planner, partition);

@@ -259,17 +259,21 @@ final class PlanCommands {
         BookieTask task = given.task();
         draft.withdraw(task, step.getObjectNotBeforeMs());
         if (task instanceof BookieTask.Offload offload) {
-            offload.segments().forEach(draft::retryLater);
+            offload.segments().forEach(id -> draft.retryLater(id, takenBack(task)));
         } else if (task instanceof BookieTask.CopyReplica copy) {
             SegmentDescriptor segment = draft.image().find(copy.segment());
             boolean isHolder = Segments.on(segment.unconfirmed(), copy.bookie()).isPresent();
             if (!isHolder) {
                 draft.deleteReplica(segment, new Replica(copy.bookie(), copy.incarnation()));
             }
-            draft.retryLater(copy.segment());
+            draft.retryLater(copy.segment(), takenBack(task));
         } else if (task instanceof BookieTask.BuildManifest build) {
             draft.retryLater(build.partition());
         }
+    }
+
+    private static String takenBack(BookieTask task) {
+        return "TAKEN_BACK: bookie " + task.bookie() + " was too slow, or went away";
     }
 
     private static void move(Draft draft, MoveStep step) {

@@ -5,15 +5,33 @@ package io.varve.metadata.core;
  *
  * @param attempts how often it failed in a row
  * @param notBeforeMs wall time of the leader
+ * @param reason what went wrong last, in a line; empty if nothing did
  */
-record Retry(int attempts, long notBeforeMs) {
+record Retry(int attempts, long notBeforeMs, String reason) {
+
+    /** Longer reasons are cut: they stand in the state of every node. */
+    static final int REASON_LENGTH_MAX = 200;
 
     private static final long FIRST_WAIT_MS = 1_000;
     private static final long LONGEST_WAIT_MS = 300_000;
 
-    /** After one more failure: each wait is twice the one before, up to five minutes. */
+    Retry {
+        reason = reason.length() <= REASON_LENGTH_MAX ? reason : reason.substring(0, REASON_LENGTH_MAX);
+    }
+
+    /** For what no reason is kept of. */
+    Retry(int attempts, long notBeforeMs) {
+        this(attempts, notBeforeMs, "");
+    }
+
+    /** {@link #after(int, long, String)} without a reason. */
     static Retry after(int attemptsBefore, long nowMs) {
+        return after(attemptsBefore, nowMs, "");
+    }
+
+    /** After one more failure: each wait is twice the one before, up to five minutes. */
+    static Retry after(int attemptsBefore, long nowMs, String reason) {
         long wait = FIRST_WAIT_MS << Math.min(attemptsBefore, 20);
-        return new Retry(attemptsBefore + 1, nowMs + Math.min(wait, LONGEST_WAIT_MS));
+        return new Retry(attemptsBefore + 1, nowMs + Math.min(wait, LONGEST_WAIT_MS), reason);
     }
 }

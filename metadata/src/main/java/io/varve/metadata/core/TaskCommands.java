@@ -58,14 +58,14 @@ final class TaskCommands {
         }
     }
 
-    static void fail(Draft draft, long taskId) {
+    static void fail(Draft draft, long taskId, String reason) {
         BookieTask task = find(draft, taskId);
         if (task instanceof BookieTask.Offload offload) {
             draft.withdraw(task, draft.nowMs());
-            offload.segments().forEach(draft::retryLater);
+            offload.segments().forEach(id -> draft.retryLater(id, reason));
         } else if (task instanceof BookieTask.CopyReplica copy) {
             draft.remove(task);
-            draft.retryLater(copy.segment());
+            draft.retryLater(copy.segment(), reason);
         } else if (task instanceof BookieTask.DeleteObject delete) {
             draft.remove(task);
             Retry before = draft.image().taskIndex().deadObjects().get(delete.key());

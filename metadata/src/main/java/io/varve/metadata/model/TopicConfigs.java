@@ -27,6 +27,7 @@ public final class TopicConfigs {
     private final int maxMessageBytes;
     private final boolean compacted;
     private final boolean deleted;
+    private final boolean tiered;
     private final boolean offloaded;
 
     private TopicConfigs(Map<String, String> ofTopic, Map<String, String> ofCluster) {
@@ -42,7 +43,8 @@ public final class TopicConfigs {
         List<String> policies = ConfigDefinition.elements(get("cleanup.policy"));
         this.compacted = policies.contains("compact");
         this.deleted = policies.contains("delete");
-        this.offloaded = booleanOf("remote.storage.enable") && !booleanOf("remote.log.copy.disable");
+        this.tiered = booleanOf("remote.storage.enable");
+        this.offloaded = tiered && !booleanOf("remote.log.copy.disable");
     }
 
     /** What holds for {@code topic} under the cluster's dynamic configuration. */
@@ -136,7 +138,15 @@ public final class TopicConfigs {
         return deleted;
     }
 
-    /** Whether sealed segments go to object storage. */
+    /**
+     * Whether object storage is a tier of the topic's: local copies of what is there are deleted after local retention. If not, nothing more is uploaded, and what bookies
+     * hold stays there; what they no longer hold is read from object storage all the same.
+     */
+    public boolean tiered() {
+        return tiered;
+    }
+
+    /** Whether sealed segments go to object storage now: tiered, and not paused for the topic. */
     public boolean offloaded() {
         return offloaded;
     }

@@ -16,9 +16,12 @@ import io.varve.metadata.model.PartitionState;
 import io.varve.metadata.model.SegmentDescriptor;
 import io.varve.protocol.meta.AdvanceLogStartCommand;
 import io.varve.protocol.meta.AllocateSegmentCommand;
+import io.varve.protocol.meta.AlterBrokerConfigsCommand;
+import io.varve.protocol.meta.AlterTopicConfigsCommand;
 import io.varve.protocol.meta.CommandReply;
 import io.varve.protocol.meta.CommitOffloadCommand;
 import io.varve.protocol.meta.CompleteTaskCommand;
+import io.varve.protocol.meta.ConfigChangeProto;
 import io.varve.protocol.meta.ConfigEntryProto;
 import io.varve.protocol.meta.CreateTopicCommand;
 import io.varve.protocol.meta.ExpireSessionCommand;
@@ -39,7 +42,7 @@ final class Cluster {
 
     static final long START_MS = 1_700_000_000_000L;
 
-    final MetadataStateMachine machine = new MetadataStateMachine(MetadataImage.EMPTY, CommandHistory.EMPTY);
+    final MetadataStateMachine machine;
     final List<MetadataRecord> records = new ArrayList<>();
     PlannerSettings settings = PlannerSettings.DEFAULT;
     Plan.Cursor cursor = Plan.Cursor.START;
@@ -48,7 +51,14 @@ final class Cluster {
     private long index;
     private long nextTopic = 1;
 
+    /** One that has begun. */
+    Cluster(MetadataImage image) {
+        machine = new MetadataStateMachine(image, CommandHistory.EMPTY);
+        index = image.version();
+    }
+
     Cluster() {
+        this(MetadataImage.EMPTY);
         done(MetadataCommand.newBuilder()
                 .setFormCluster(FormClusterCommand.newBuilder().setClusterId("c")));
     }
@@ -65,6 +75,19 @@ final class Cluster {
 
     MetadataImage image() {
         return machine.image();
+    }
+
+    void clusterConfig(String key, String value) {
+        done(MetadataCommand.newBuilder()
+                .setAlterBrokerConfigs(AlterBrokerConfigsCommand.newBuilder()
+                        .addChanges(ConfigChangeProto.newBuilder().setKey(key).setValue(value))));
+    }
+
+    void topicConfig(TopicId topic, String key, String value) {
+        done(MetadataCommand.newBuilder()
+                .setAlterTopicConfigs(AlterTopicConfigsCommand.newBuilder()
+                        .setId(ProtoModel.toProto(topic))
+                        .addChanges(ConfigChangeProto.newBuilder().setKey(key).setValue(value))));
     }
 
     CommandReply apply(MetadataCommand.Builder command) {

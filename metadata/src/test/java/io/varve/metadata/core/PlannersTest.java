@@ -78,6 +78,64 @@ class PlannersTest {
     }
 
     @Test
+    void uploadsArePausedAndGoOnForTheClusterAndForATopic() {
+        PartitionId partition = partition("segment.bytes", "1024");
+        sealed(partition, 1);
+        cluster.nowMs += 1_000;
+        cluster.clusterConfig("tiering.upload.pause", "true");
+        cluster.plan();
+        assertThat(cluster.tasks(Offload.class)).as("paused for the cluster").isEmpty();
+        cluster.clusterConfig("tiering.upload.pause", "false");
+        cluster.topicConfig(partition.topic(), "remote.log.copy.disable", "true");
+        cluster.plan();
+        assertThat(cluster.tasks(Offload.class)).as("paused for the topic").isEmpty();
+        cluster.topicConfig(partition.topic(), "remote.log.copy.disable", "false");
+        cluster.plan();
+        assertThat(cluster.tasks(Offload.class)).hasSize(1);
+    }
+
+    @Test
+    void switchingTieringOffKeepsWhatBookiesHoldAndWhatObjectsHold_S23() {
+        PartitionId partition =
+                partition("segment.bytes", "1024", "local.retention.ms", "1000", "local.retention.bytes", "0");
+        cluster.topicConfig(partition.topic(), "remote.storage.enable", "false");
+        SegmentDescriptor local = sealed(partition, 2).get(1);
+        cluster.topicConfig(partition.topic(), "remote.storage.enable", "true");
+        cluster.nowMs += 1_000;
+        cluster.plan();
+        cluster.tasks(Offload.class).forEach(task -> cluster.done(Cluster.commit(task, cluster.objectOf(task))));
+        cluster.topicConfig(partition.topic(), "remote.storage.enable", "false");
+        cluster.nowMs += 1_000_000;
+        cluster.plan();
+        assertThat(cluster.tasks(DeleteReplica.class))
+                .as("nothing more is deleted locally")
+                .isEmpty();
+        assertThat(cluster.image().find(local.id())).satisfies(segment -> {
+            assertThat(segment.isOffloaded()).isTrue();
+            assertThat(segment.replicas()).hasSize(3);
+        });
+    }
+
+    @Test
+    void whyWorkFailedIsKeptUntilItSucceeds_S24() {
+        PartitionId partition = partition("segment.bytes", "1024");
+        SegmentDescriptor segment = sealed(partition, 1).get(0);
+        cluster.nowMs += 1_000;
+        cluster.plan();
+        cluster.done(fail(cluster.tasks(Offload.class).get(0)));
+        assertThat(cluster.image().failure(segment.id())).hasValueSatisfying(failed -> {
+            assertThat(failed.attempts()).isEqualTo(1);
+            assertThat(failed.reason()).isEqualTo("test");
+            assertThat(failed.errorClass()).isEqualTo("OTHER");
+        });
+        cluster.nowMs += 10_000;
+        cluster.plan();
+        Offload again = cluster.tasks(Offload.class).get(0);
+        cluster.done(Cluster.commit(again, cluster.objectOf(again)));
+        assertThat(cluster.image().failure(segment.id())).isEmpty();
+    }
+
+    @Test
     void anOffloadIsCommittedOnlyForTheAttemptThatStands_I10() {
         PartitionId partition = partition("segment.bytes", "1024");
         List<SegmentDescriptor> segments = sealed(partition, 1);

@@ -1,6 +1,7 @@
 package io.varve.serving.request.config;
 
 import io.varve.metadata.api.MetadataView;
+import io.varve.metadata.model.ClusterConfigSchema;
 import io.varve.metadata.model.ConfigDefinition;
 import io.varve.metadata.model.TopicConfigSchema;
 import io.varve.serving.request.BrokerConfigs;
@@ -16,7 +17,7 @@ import org.apache.kafka.common.requests.DescribeConfigsResponse.ConfigType;
 
 /**
  * A broker's configuration in Kafka's words. Two kinds of keys: those of its file, which clients can read only; and those that stand for
- * topics that set nothing, which can be set for the cluster while it runs.
+ * topics that set nothing, or for the whole cluster, which can be set while it runs.
  */
 final class BrokerConfigEntries {
 
@@ -24,12 +25,13 @@ final class BrokerConfigEntries {
 
     private record Value(String value, ConfigSource source) {}
 
-    /** The topic key for which a broker key stands, by that broker key. */
+    /** The definitions of keys that can be set while the cluster runs, by those keys: of the topic keys that they stand for, or their own. */
     static Map<String, ConfigDefinition> dynamicKeys() {
         Map<String, ConfigDefinition> keys = new TreeMap<>();
         for (ConfigDefinition definition : TopicConfigSchema.all()) {
             definition.brokerKey().ifPresent(key -> keys.put(key, definition));
         }
+        ClusterConfigSchema.all().forEach(definition -> keys.put(definition.name(), definition));
         return keys;
     }
 
