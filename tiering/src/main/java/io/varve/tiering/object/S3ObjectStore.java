@@ -13,6 +13,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import software.amazon.awssdk.core.async.AsyncRequestBody;
 import software.amazon.awssdk.services.s3.S3AsyncClient;
+import software.amazon.awssdk.services.s3.model.ChecksumAlgorithm;
 import software.amazon.awssdk.services.s3.model.CompletedPart;
 import software.amazon.awssdk.services.s3.model.CreateMultipartUploadRequest;
 import software.amazon.awssdk.services.s3.model.DeleteObjectsResponse;
@@ -64,6 +65,10 @@ public final class S3ObjectStore implements ObjectStore {
         ObjectStore.checkKey(key);
         CreateMultipartUploadRequest.Builder request =
                 CreateMultipartUploadRequest.builder().bucket(bucket).key(key).contentType("application/octet-stream");
+        if (settings.dialect().checksums()) {
+            // The SDK sends one with every part, and stores hold the completion to what the upload was begun with.
+            request.checksumAlgorithm(ChecksumAlgorithm.CRC32);
+        }
         settings.storageClass().ifPresent(request::storageClass);
         if (settings.encryption() instanceof S3Settings.Encryption.Kms kms) {
             request.serverSideEncryption(ServerSideEncryption.AWS_KMS);
