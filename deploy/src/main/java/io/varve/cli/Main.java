@@ -4,6 +4,7 @@ import io.varve.base.StartupException;
 import io.varve.cli.admin.AdminFailure;
 import io.varve.cli.admin.BucketCommand;
 import io.varve.cli.admin.ObjectCommand;
+import io.varve.cli.admin.OffloadCommand;
 import io.varve.cli.admin.SegmentsCommand;
 import io.varve.cli.admin.StatusCommand;
 import io.varve.cli.admin.TopicCommand;
@@ -11,6 +12,7 @@ import io.varve.cli.admin.VerifyCommand;
 import io.varve.cli.bench.BenchCommand;
 import io.varve.cli.demo.DemoCommand;
 import io.varve.cli.local.StandaloneCommand;
+import io.varve.cli.restore.RestoreCommand;
 import io.varve.cli.role.BookieCommand;
 import io.varve.cli.role.BrokerCommand;
 import io.varve.cli.role.ConfigCommand;
@@ -45,7 +47,9 @@ import picocli.CommandLine.Spec;
             SegmentsCommand.class,
             BucketCommand.class,
             ObjectCommand.class,
+            OffloadCommand.class,
             VerifyCommand.class,
+            RestoreCommand.class,
             BenchCommand.class,
             ConfigCommand.class,
             CommandLine.HelpCommand.class

@@ -19,6 +19,11 @@ public final class RecordingFaultHandler implements FaultHandler {
         return List.copyOf(faults);
     }
 
+    /** Takes the first one away, for it was expected; null if there is none. */
+    public Throwable take() {
+        return faults.isEmpty() ? null : faults.remove(0);
+    }
+
     /** @throws AssertionError with the first one, if there was any */
     public void assertNone() {
         if (!faults.isEmpty()) {

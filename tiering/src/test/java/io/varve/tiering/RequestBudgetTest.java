@@ -7,6 +7,7 @@ import io.varve.metadata.model.ObjectRef;
 import io.varve.protocol.config.Config;
 import io.varve.protocol.config.ConfigSchema;
 import io.varve.protocol.runtime.SystemClock;
+import io.varve.sim.RecordingFaultHandler;
 import io.varve.tiering.api.Offloader;
 import io.varve.tiering.api.RemoteSegments;
 import io.varve.tiering.client.TieringConfig;
@@ -77,8 +78,12 @@ class RequestBudgetTest {
     }
 
     private ObjectRef offload(TestSegments.Segment segment) throws Exception {
-        try (Offloader offloader =
-                config.newOffloader(store, TestSegments.CLUSTER, SystemClock.INSTANCE, new SimpleMeterRegistry())) {
+        try (Offloader offloader = config.newOffloader(
+                store,
+                TestSegments.CLUSTER,
+                SystemClock.INSTANCE,
+                new SimpleMeterRegistry(),
+                new RecordingFaultHandler())) {
             return offloader
                     .offload(
                             new Offloader.OffloadAttempt(1, "orders", TestSegments.PARTITION),
@@ -88,7 +93,8 @@ class RequestBudgetTest {
     }
 
     private void readAll(ObjectRef object) throws Exception {
-        try (RemoteSegments reader = config.newReader(store, SystemClock.INSTANCE, new SimpleMeterRegistry())) {
+        try (RemoteSegments reader =
+                config.newReader(store, SystemClock.INSTANCE, new SimpleMeterRegistry(), new RecordingFaultHandler())) {
             for (long at = 0; at < object.endOffset(); ) {
                 at = reader.read(object, TestSegments.PARTITION, at, MIB)
                         .get(60, TimeUnit.SECONDS)

@@ -11,8 +11,10 @@ import io.varve.bookie.client.BookieClientOptions;
 import io.varve.bookie.client.RemoteBookieClient;
 import io.varve.bookie.net.BookieService;
 import io.varve.bookie.net.NetMetrics;
+import io.varve.bookie.offload.BucketKeeper;
 import io.varve.bookie.offload.BuildManifestWork;
 import io.varve.bookie.offload.DeleteObjectWork;
+import io.varve.bookie.offload.OffloadBacklog;
 import io.varve.bookie.offload.OffloadWork;
 import io.varve.bookie.offload.PruneManifestWork;
 import io.varve.bookie.repair.CopyPace;
@@ -40,6 +42,7 @@ import io.varve.protocol.rpc.RpcServerOptions;
 import io.varve.protocol.runtime.SystemRandomness;
 import io.varve.tiering.api.ManifestEditor;
 import io.varve.tiering.api.Offloader;
+import io.varve.tiering.client.TieringConfig;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.util.ArrayDeque;
@@ -86,6 +89,9 @@ public final class BookieNode implements AutoCloseable {
     private RpcServer server;
     private BookieService service;
     private HostPort address;
+
+    /** Held here because meters don't hold what they measure. */
+    private OffloadBacklog backlog;
 
     private BookieNode(BookieConfig config, BookieParts parts) {
         this.config = config;
@@ -150,7 +156,8 @@ public final class BookieNode implements AutoCloseable {
 
         MetadataClient metadata = parts.openMetadata(config, rpc);
         closeLater(metadata);
-        clusterId = awaitCluster(metadata).clusterId();
+        MetadataView first = awaitCluster(metadata);
+        clusterId = first.clusterId();
         damage = new DamageReports(self, metadata, thread);
         store = parts.openStore(config.storeOptions(clusterId), new Listener());
         closeLater(store);
@@ -170,7 +177,7 @@ public final class BookieNode implements AutoCloseable {
         closeLater(server);
         closeLater(this::drain);
         meter();
-        Offloader offloader = parts.openOffloader(config, clusterId);
+        Offloader offloader = parts.openOffloader(config, clusterId, first.bucketId());
         closeLater(offloader);
         BookieClient client = new RemoteBookieClient(BookieClientOptions.of(rpc));
         closeLater(client);
@@ -223,6 +230,25 @@ public final class BookieNode implements AutoCloseable {
         closeLater(sealed);
         sealed.start();
         runner.start();
+        startKeeper(metadata);
+        backlog = new OffloadBacklog(self, metadata::view, parts.clock());
+        backlog.meter(parts.registry());
+    }
+
+    private void startKeeper(MetadataClient metadata) {
+        TieringConfig tiering = new TieringConfig(config.config());
+        BucketKeeper keeper = new BucketKeeper(
+                self,
+                metadata,
+                parts.backups(),
+                parts.uploadSweep(),
+                tiering.backupIntervalMs(),
+                tiering.backupsKept(),
+                parts.clock(),
+                parts.faults(),
+                parts.registry());
+        closeLater(keeper);
+        keeper.start();
     }
 
     /** A bookie can't even open its disks before it knows which cluster it is of. */

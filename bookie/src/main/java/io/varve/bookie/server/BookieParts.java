@@ -10,7 +10,9 @@ import io.varve.bookie.store.StoreOptions;
 import io.varve.metadata.api.MetadataClient;
 import io.varve.protocol.rpc.RpcClientOptions;
 import io.varve.tiering.api.ManifestEditor;
+import io.varve.tiering.api.MetadataBackups;
 import io.varve.tiering.api.Offloader;
+import io.varve.tiering.api.UploadSweep;
 
 /**
  * What a bookie is made of beside itself, so that a test can put other things in the place of disks, metadata and buckets. What is opened here is closed by the
@@ -43,12 +45,19 @@ public interface BookieParts extends AutoCloseable {
     /**
      * The way to object storage.
      *
+     * @param bucketId what the keys of the cluster's objects begin with
      * @throws io.varve.base.StartupException NO_BUCKET
      */
-    Offloader openOffloader(BookieConfig config, String clusterId);
+    Offloader openOffloader(BookieConfig config, String clusterId, String bucketId);
 
     /** The way to manifests in object storage; asked for after {@link #openOffloader}. */
     ManifestEditor openManifestEditor();
+
+    /** Copies of the metadata in the bucket; called after {@link #openOffloader}. */
+    MetadataBackups backups();
+
+    /** Drops uploads that were never completed; called after {@link #openOffloader}. */
+    UploadSweep uploadSweep();
 
     /** Closes what the opened parts stand on; called after they were closed. */
     @Override

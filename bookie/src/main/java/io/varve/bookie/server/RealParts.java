@@ -15,7 +15,9 @@ import io.varve.protocol.rpc.RpcClientOptions;
 import io.varve.protocol.runtime.SystemClock;
 import io.varve.protocol.runtime.SystemRandomness;
 import io.varve.tiering.api.ManifestEditor;
+import io.varve.tiering.api.MetadataBackups;
 import io.varve.tiering.api.Offloader;
+import io.varve.tiering.api.UploadSweep;
 import io.varve.tiering.client.Tiering;
 import io.varve.tiering.client.TieringConfig;
 
@@ -68,15 +70,25 @@ final class RealParts implements BookieParts {
     }
 
     @Override
-    public Offloader openOffloader(BookieConfig config, String clusterId) {
-        tiering = Tiering.open(new TieringConfig(config.config()), clusterId, clock(), randomness(), registry);
-        tiering.checkAtStart();
+    public Offloader openOffloader(BookieConfig config, String clusterId, String bucketId) {
+        tiering = Tiering.open(new TieringConfig(config.config()), bucketId, clock(), randomness(), registry, faults);
+        tiering.checkAtStart(clusterId);
         return tiering.newOffloader();
     }
 
     @Override
     public ManifestEditor openManifestEditor() {
         return tiering.newManifestEditor();
+    }
+
+    @Override
+    public MetadataBackups backups() {
+        return tiering.newBackups();
+    }
+
+    @Override
+    public UploadSweep uploadSweep() {
+        return tiering.newUploadSweep();
     }
 
     @Override

@@ -5,7 +5,7 @@ public final class AdminFailure extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
 
-    AdminFailure(String message) {
+    public AdminFailure(String message) {
         super(message);
     }
 }

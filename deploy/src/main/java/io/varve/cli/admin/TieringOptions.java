@@ -4,6 +4,7 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.varve.base.StartupException;
 import io.varve.protocol.config.ConfigFiles;
 import io.varve.protocol.config.ConfigSchema;
+import io.varve.protocol.runtime.ProcessTerminatingFaultHandler;
 import io.varve.protocol.runtime.SystemClock;
 import io.varve.protocol.runtime.SystemRandomness;
 import io.varve.tiering.client.Tiering;
@@ -16,7 +17,7 @@ import java.util.TreeMap;
 import picocli.CommandLine.Option;
 
 /** How an operator's command finds the object store: the {@code tiering.} keys of a bookie's or broker's file, or {@code --set}. */
-final class TieringOptions {
+public final class TieringOptions {
 
     @Option(
             names = "--config",
@@ -28,12 +29,28 @@ final class TieringOptions {
     private Map<String, String> overrides = new TreeMap<>();
 
     /** The store. The caller closes it. */
-    Tiering open(String clusterId) {
+    Tiering open(String bucketId) {
+        return open(bucketId, Map.of());
+    }
+
+    /**
+     * The store. The caller closes it.
+     *
+     * @param more keys that go before all others
+     */
+    public Tiering open(String bucketId, Map<String, String> more) {
+        Map<String, String> set = new TreeMap<>(overrides);
+        set.putAll(more);
         ConfigSchema schema = TieringConfig.addTo(ConfigSchema.of("tiering")).build();
         String source = file == null ? "the command line" : file.toString();
-        TieringConfig config = new TieringConfig(schema.check(source, tieringKeys(), System.getenv(), overrides));
+        TieringConfig config = new TieringConfig(schema.check(source, tieringKeys(), System.getenv(), set));
         return Tiering.open(
-                config, clusterId, SystemClock.INSTANCE, SystemRandomness.INSTANCE, new SimpleMeterRegistry());
+                config,
+                bucketId,
+                SystemClock.INSTANCE,
+                SystemRandomness.INSTANCE,
+                new SimpleMeterRegistry(),
+                new ProcessTerminatingFaultHandler());
     }
 
     private Map<String, String> tieringKeys() {

@@ -41,7 +41,7 @@ public final class VerifyCommand implements Runnable {
             @Parameters(paramLabel = "TOPIC") String name,
             @Option(names = "--deep", description = "Reads every byte of every object.") boolean deep) {
         try (MetadataLink link = metadata.connect();
-                Tiering store = tiering.open(link.client().view().clusterId())) {
+                Tiering store = tiering.open(link.client().view().bucketId())) {
             Supplier<MetadataView> views =
                     () -> MetadataOptions.await(link.client().linearizable());
             Topic topic = MetadataOptions.topic(link.client().view(), name);

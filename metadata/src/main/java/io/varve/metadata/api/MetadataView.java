@@ -7,6 +7,7 @@ import io.varve.base.TopicId;
 import io.varve.metadata.model.BookieInfo;
 import io.varve.metadata.model.BookieTask;
 import io.varve.metadata.model.BrokerInfo;
+import io.varve.metadata.model.ClusterConfigSchema;
 import io.varve.metadata.model.FailedWork;
 import io.varve.metadata.model.PartitionState;
 import io.varve.metadata.model.SegmentDescriptor;
@@ -26,6 +27,13 @@ public interface MetadataView {
 
     /** The cluster's id, fixed when it was formed; empty before that. */
     String clusterId();
+
+    /**
+     * What the keys of the cluster's objects begin with: its id, or, of a cluster that was restored from a bucket, the id of the one that wrote there first.
+     */
+    default String bucketId() {
+        return clusterConfigs().getOrDefault(ClusterConfigSchema.BUCKET_ID, clusterId());
+    }
 
     /** All living topics. */
     Collection<Topic> topics();

@@ -220,12 +220,12 @@ final class Draft {
         if (task instanceof BookieTask.Offload offload) {
             deadObject(attemptKey(offload), when);
         } else if (task instanceof BookieTask.BuildManifest build) {
-            deadObject(ObjectKeys.manifestRoot(image.clusterId(), build.partition(), task.taskId()), when);
+            deadObject(ObjectKeys.manifestRoot(image.bucketId(), build.partition(), task.taskId()), when);
             for (int number = 0; number < BookieTask.BuildManifest.LEAVES_MAX; number++) {
-                deadObject(ObjectKeys.manifestLeaf(image.clusterId(), build.partition(), task.taskId(), number), when);
+                deadObject(ObjectKeys.manifestLeaf(image.bucketId(), build.partition(), task.taskId(), number), when);
             }
         } else if (task instanceof BookieTask.PruneManifest prune) {
-            deadObject(ObjectKeys.manifestRoot(image.clusterId(), prune.partition(), task.taskId()), when);
+            deadObject(ObjectKeys.manifestRoot(image.bucketId(), prune.partition(), task.taskId()), when);
         }
         remove(task);
     }
@@ -233,7 +233,7 @@ final class Draft {
     /** The key of the object that an attempt makes. */
     String attemptKey(BookieTask.Offload offload) {
         SegmentDescriptor first = image.find(offload.segments().get(0));
-        return ObjectKeys.segment(image.clusterId(), offload.partition(), first.startOffset(), offload.taskId());
+        return ObjectKeys.segment(image.bucketId(), offload.partition(), first.startOffset(), offload.taskId());
     }
 
     void retryLater(SegmentId segment, String reason) {

@@ -151,7 +151,7 @@ final class ManifestCommands {
         PartitionId id = task instanceof BookieTask.BuildManifest build
                 ? build.partition()
                 : ((BookieTask.PruneManifest) task).partition();
-        String key = ObjectKeys.manifestRoot(draft.image().clusterId(), id, task.taskId());
+        String key = ObjectKeys.manifestRoot(draft.image().bucketId(), id, task.taskId());
         unless(
                 manifest.generation() == task.taskId() && manifest.key().equals(key),
                 Reason.INVALID,
@@ -164,7 +164,7 @@ final class ManifestCommands {
             BookieTask task,
             Optional<ManifestRef> manifest,
             CommitManifestCommand command) {
-        String prefix = ObjectKeys.manifestPrefix(draft.image().clusterId(), id);
+        String prefix = ObjectKeys.manifestPrefix(draft.image().bucketId(), id);
         boolean areOurs = command.getSupersededCount() <= SUPERSEDED_MAX;
         for (String key : command.getSupersededList()) {
             areOurs &= key.startsWith(prefix)

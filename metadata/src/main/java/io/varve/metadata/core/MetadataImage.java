@@ -27,8 +27,6 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.SortedMap;
-import java.util.SortedSet;
-import java.util.TreeSet;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 
@@ -418,11 +416,6 @@ public final class MetadataImage implements MetadataView {
     /** What the oldest node understands. */
     public int featureLevel() {
         return featureLevel;
-    }
-
-    /** Partitions of deleted topics of which something may be left on bookies or in the bucket. */
-    public SortedSet<PartitionId> condemned() {
-        return new TreeSet<>(partitions.condemned().keySet());
     }
 
     /** How many partitions living topics have. */

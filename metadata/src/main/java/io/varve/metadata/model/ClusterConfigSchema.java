@@ -17,6 +17,11 @@ public final class ClusterConfigSchema {
             List.of(),
             "Whether nothing is uploaded to object storage for now. What is sealed stays on the bookies until then.");
 
+    /**
+     * Under this key stands what the keys of a restored cluster's objects begin with. Written by a restore alone, and no key that anybody can set.
+     */
+    public static final String BUCKET_ID = "tiering.bucket.id";
+
     private ClusterConfigSchema() {}
 
     /** All of them. */

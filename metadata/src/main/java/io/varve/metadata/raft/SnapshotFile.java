@@ -67,18 +67,9 @@ public final class SnapshotFile {
         Path draft = file.resolveSibling(file.getFileName() + ".draft");
         try {
             try (OutputStream out = new BufferedOutputStream(Files.newOutputStream(draft), 1 << 16)) {
-                Writer writer = new Writer(new DataOutputStream(out), aborted);
-                writer.header(state.image());
-                ImageRecords.stream(state.image()).forEach(writer::add);
-                for (Map.Entry<Long, CommandHistory.Client> client :
-                        state.history().clients().entrySet()) {
-                    writer.add(client.getKey(), client.getValue());
-                }
-                writer.end();
+                write(out, state, aborted);
             } catch (Aborted stopped) {
                 return false;
-            } catch (UncheckedWrite failed) {
-                throw failed.cause;
             }
             force(draft);
             Files.move(draft, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
@@ -86,6 +77,28 @@ public final class SnapshotFile {
             return true;
         } finally {
             Files.deleteIfExists(draft);
+        }
+    }
+
+    /** Writes the same bytes to a stream, which stays open. */
+    public static void write(OutputStream out, State state) throws IOException {
+        write(out, state, () -> false);
+    }
+
+    private static void write(OutputStream out, State state, BooleanSupplier aborted) throws IOException {
+        DataOutputStream fields = new DataOutputStream(out);
+        Writer writer = new Writer(fields, aborted);
+        try {
+            writer.header(state.image());
+            ImageRecords.stream(state.image()).forEach(writer::add);
+            for (Map.Entry<Long, CommandHistory.Client> client :
+                    state.history().clients().entrySet()) {
+                writer.add(client.getKey(), client.getValue());
+            }
+            writer.end();
+            fields.flush();
+        } catch (UncheckedWrite failed) {
+            throw failed.cause;
         }
     }
 

@@ -13,7 +13,7 @@ public interface Offloader extends AutoCloseable {
      * store inside has its own deadline; an attempt that fails leaves nothing behind that the scrubber could not find by its attempt id.
      *
      * @param sources adjoining segments of one partition in order; closed by the offloader in every case
-     * @return fails with {@link java.io.IOException} and one line that says why
+     * @return fails with {@link java.io.IOException} and one line that says why, as {@code CLASS: text}
      */
     CompletableFuture<ObjectRef> offload(OffloadAttempt attempt, List<SealedSegmentSource> sources);
 

@@ -2,12 +2,16 @@ package io.varve.tiering.client;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.varve.base.Clock;
+import io.varve.base.FaultHandler;
 import io.varve.base.Randomness;
 import io.varve.base.StartupException;
 import io.varve.tiering.api.ChainManifests;
 import io.varve.tiering.api.ManifestEditor;
+import io.varve.tiering.api.MetadataBackups;
 import io.varve.tiering.api.Offloader;
 import io.varve.tiering.api.RemoteSegments;
+import io.varve.tiering.api.UploadSweep;
+import io.varve.tiering.backup.BucketBackups;
 import io.varve.tiering.core.Backoff;
 import io.varve.tiering.manifest.CachedManifests;
 import io.varve.tiering.manifest.ManifestWorker;
@@ -23,10 +27,13 @@ import io.varve.tiering.object.S3ObjectStore;
 import io.varve.tiering.object.StoreException;
 import io.varve.tiering.object.StoreFailures;
 import io.varve.tiering.scrub.Scrubber;
+import io.varve.tiering.scrub.StaleUploads;
+import io.varve.tiering.tools.BucketRestore;
 import io.varve.tiering.tools.ObjectInspect;
 import io.varve.tiering.tools.TopicVerify;
 import java.io.IOException;
 import java.io.PrintStream;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
@@ -47,35 +54,45 @@ public final class Tiering implements AutoCloseable {
     private static final long BACKOFF_MAX_MS = 20_000;
 
     private final TieringConfig config;
-    private final String clusterId;
+    private final String bucketId;
     private final Clock clock;
     private final Randomness randomness;
     private final MeterRegistry registry;
+    private final FaultHandler faults;
     private final ObjectStore store;
 
     private Tiering(
             TieringConfig config,
-            String clusterId,
+            String bucketId,
             Clock clock,
             Randomness randomness,
             MeterRegistry registry,
+            FaultHandler faults,
             ObjectStore store) {
         this.config = config;
-        this.clusterId = clusterId;
+        this.bucketId = bucketId;
         this.clock = clock;
         this.randomness = randomness;
         this.registry = registry;
+        this.faults = faults;
         this.store = store;
     }
 
     /**
      * Opens the store that the configuration names; says nothing to it yet.
      *
+     * @param bucketId what the keys of the cluster's objects begin with
      * @param randomness guarded by what it is handed to
+     * @param faults is told of every Error on a thread of tiering's
      * @throws StartupException BAD_CONFIG, or NO_BUCKET if a local directory can't be used
      */
     public static Tiering open(
-            TieringConfig config, String clusterId, Clock clock, Randomness randomness, MeterRegistry registry) {
+            TieringConfig config,
+            String bucketId,
+            Clock clock,
+            Randomness randomness,
+            MeterRegistry registry,
+            FaultHandler faults) {
         ObjectStore deadlined = new DeadlineObjectStore(
                 new MeteredObjectStore(raw(config), registry),
                 config.get(TieringConfig.CALL_MS),
@@ -86,7 +103,7 @@ public final class Tiering implements AutoCloseable {
                 randomness);
         ObjectStore patient = new BackoffObjectStore(deadlined, clock, backoff, config.get(TieringConfig.RETRY_MS));
         ObjectStore store = new PrefixedObjectStore(patient, config.get(TieringConfig.PREFIX));
-        return new Tiering(config, clusterId, clock, randomness, registry, store);
+        return new Tiering(config, bucketId, clock, randomness, registry, faults, store);
     }
 
     private static ObjectStore raw(TieringConfig config) {
@@ -110,12 +127,12 @@ public final class Tiering implements AutoCloseable {
 
     /** The uploading side, for a bookie; the caller closes it. */
     public Offloader newOffloader() {
-        return config.newOffloader(store, clusterId, clock, registry);
+        return config.newOffloader(store, bucketId, clock, registry, faults);
     }
 
     /** The reading side, for a broker; the caller closes it. */
     public RemoteSegments newReader() {
-        return config.newReader(store, clock, registry);
+        return config.newReader(store, clock, registry, faults);
     }
 
     /** Tries everything that will be asked of the store, and says in one line what is wrong. */
@@ -134,9 +151,10 @@ public final class Tiering implements AutoCloseable {
      * What a node does before it serves: tries the store, and claims the prefix for its cluster. A store that is only away for the moment
      * keeps nobody from starting, for bookies hold what can't be uploaded yet.
      *
+     * @param clusterId whose it must be
      * @throws StartupException NO_BUCKET with one line, if the store answers and can't be used, or is another cluster's
      */
-    public void checkAtStart() {
+    public void checkAtStart(String clusterId) {
         if (!config.get(TieringConfig.CHECK_AT_START)) {
             return;
         }
@@ -145,12 +163,32 @@ public final class Tiering implements AutoCloseable {
             refuseUnlessAway(verdict.kind(), verdict.line());
             return;
         }
-        claim();
+        claim(clusterId);
+    }
+
+    /** Copies of the cluster's metadata in the bucket. */
+    public MetadataBackups newBackups() {
+        return new BucketBackups(store, bucketId, config.get(TieringConfig.PART_BYTES));
+    }
+
+    /** Drops what uploads of this cluster left behind that were never completed. */
+    public UploadSweep newUploadSweep() {
+        return new StaleUploads(store, bucketId, clock);
+    }
+
+    /** The clusters that left a mark in the bucket: of one that is in use there is one. */
+    public List<String> clusters() {
+        return BucketRestore.clusters(store);
+    }
+
+    /** Finds out what of this cluster, which is lost, the bucket still has. */
+    public BucketRestore newRestore() {
+        return new BucketRestore(store, bucketId, newBackups());
     }
 
     /** Finds what lies in the bucket without being named, and what is named without being there. */
     public Scrubber newScrubber(long graceMs) {
-        return new Scrubber(store, clusterId, clock, graceMs);
+        return new Scrubber(store, bucketId, clock, graceMs);
     }
 
     /** Looks into single objects. */
@@ -160,22 +198,22 @@ public final class Tiering implements AutoCloseable {
 
     /** Walks the chains of topics and the objects behind them. */
     public TopicVerify newTopicVerify(PrintStream out, boolean deep, BiConsumer<Long, Long> progress) {
-        return new TopicVerify(store, clusterId, out, deep, progress);
+        return new TopicVerify(store, bucketId, out, deep, progress);
     }
 
     /** Looks up what left the metadata for manifests, for a broker. */
     public ChainManifests newManifests() {
-        return new CachedManifests(store, clusterId, config.get(TieringConfig.MANIFEST_CACHE_BYTES), clock, registry);
+        return new CachedManifests(store, bucketId, config.get(TieringConfig.MANIFEST_CACHE_BYTES), clock, registry);
     }
 
     /** Writes manifests, for a bookie. */
     public ManifestEditor newManifestEditor() {
-        return new ManifestWorker(store, clusterId);
+        return new ManifestWorker(store, bucketId);
     }
 
-    private void claim() {
+    private void claim(String clusterId) {
         CompletableFuture<Void> claimed =
-                new ClusterMarker(store, clusterId).claim(Long.toHexString(randomness.nextLong()));
+                new ClusterMarker(store, bucketId, clusterId).claim(Long.toHexString(randomness.nextLong()));
         try {
             claimed.join();
         } catch (CompletionException e) {

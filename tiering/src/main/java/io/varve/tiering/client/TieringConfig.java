@@ -2,6 +2,7 @@ package io.varve.tiering.client;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.varve.base.Clock;
+import io.varve.base.FaultHandler;
 import io.varve.base.StartupException;
 import io.varve.protocol.config.Config;
 import io.varve.protocol.config.ConfigKey;
@@ -178,6 +179,17 @@ public final class TieringConfig {
                     "tiering.read.threads", "Threads that check and unpack what was read.", 1, 64)
             .withDefault("2");
 
+    public static final ConfigKey<Long> BACKUP_MS = ConfigKey.number(
+                    "tiering.backup.interval.ms",
+                    "How often a copy of the cluster's metadata is put into the bucket; 0 for never. A cluster restored from the bucket"
+                            + " knows of no topic, access rule or configuration that is younger.",
+                    0,
+                    Long.MAX_VALUE)
+            .withDefault("600000");
+    public static final ConfigKey<Integer> BACKUPS = ConfigKey.integer(
+                    "tiering.backup.count", "How many such copies are kept.", 1, 100_000)
+            .withDefault("24");
+
     private final Config config;
 
     /** @param config checked against a schema with {@link #addTo these keys} */
@@ -195,18 +207,30 @@ public final class TieringConfig {
         schema.heading("Tiering: calls").keys(CHECK_AT_START, CALL_MS, RATE_MIN, RETRY_MS);
         schema.heading("Tiering: uploads")
                 .keys(UPLOADS, PART_BYTES, PARTS_IN_FLIGHT, UPLOAD_RATE, BLOCK_BYTES, COMPRESS);
+        schema.heading("Tiering: backups of the metadata").keys(BACKUP_MS, BACKUPS);
         return schema.heading("Tiering: reads")
                 .keys(CACHE_BYTES, MANIFEST_CACHE_BYTES, READ_BYTES, RANGE_BYTES, AHEAD_BYTES, READ_THREADS);
     }
 
     /** An uploading side on a store of the caller's, with the sizes that are configured; the caller closes both. */
-    public Offloader newOffloader(ObjectStore store, String clusterId, Clock clock, MeterRegistry registry) {
-        return new OffloadWorker(store, clusterId, uploads(), clock, registry);
+    public Offloader newOffloader(
+            ObjectStore store, String clusterId, Clock clock, MeterRegistry registry, FaultHandler faults) {
+        return new OffloadWorker(store, clusterId, uploads(), clock, registry, faults);
     }
 
     /** A reading side on a store of the caller's, with the sizes that are configured; the caller closes both. */
-    public RemoteSegments newReader(ObjectStore store, Clock clock, MeterRegistry registry) {
-        return new RemoteSegmentReader(store, reads(), clock, registry);
+    public RemoteSegments newReader(ObjectStore store, Clock clock, MeterRegistry registry, FaultHandler faults) {
+        return new RemoteSegmentReader(store, reads(), clock, registry, faults);
+    }
+
+    /** How often the metadata is copied into the bucket, in ms; 0 for never. */
+    public long backupIntervalMs() {
+        return get(BACKUP_MS);
+    }
+
+    /** How many copies are kept. */
+    public int backupsKept() {
+        return get(BACKUPS);
     }
 
     <T> T get(ConfigKey<T> key) {

@@ -40,6 +40,8 @@ public final class OrphanScrub {
         YOUNG,
         /** Of a partition whose manifest can't be read, so that nobody knows what it names. Never deleted. */
         UNKNOWN,
+        /** A copy of the metadata; old ones are deleted by whoever takes the next. */
+        BACKUP,
         /** Not a key that we give out. Never deleted. */
         FOREIGN,
         /** Left behind by an attempt that ended without a commit, or by a deletion that wasn't carried out. */
@@ -59,7 +61,7 @@ public final class OrphanScrub {
         Optional<SegmentKey> segment = SegmentKey.parse(clusterId, key);
         Optional<ManifestKey> manifest = ManifestKey.parse(clusterId, key);
         if (segment.isEmpty() && manifest.isEmpty()) {
-            return Verdict.FOREIGN;
+            return BackupKey.parse(clusterId, key).isPresent() ? Verdict.BACKUP : Verdict.FOREIGN;
         }
         PartitionId partition = segment.map(SegmentKey::partition)
                 .orElseGet(() -> manifest.orElseThrow().partition());

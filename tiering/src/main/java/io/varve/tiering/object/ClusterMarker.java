@@ -11,41 +11,54 @@ import java.util.concurrent.CompletableFuture;
 /**
  * Whose prefix it is. Each cluster leaves a mark of its own under {@code clusters/}, looks again after it wrote, and goes away if it isn't
  * alone: of two that come at once at least one sees the other, without conditional writes, which most stores don't keep under a race. No
- * object is ever shared by two clusters anyway, since every key begins with the cluster's id; the mark keeps one cluster's scrubber and
+ * object is ever shared by two clusters anyway, since every key begins with a cluster's id; the mark keeps one cluster's scrubber and
  * one operator's deletion from meeting another's data.
+ *
+ * <p>A cluster that was restored goes on with the keys of the one that wrote there first, and names itself in that one's mark as the owner: what is left of the old cluster finds
+ * another there, and is refused.
  */
 public final class ClusterMarker {
 
     private static final String DIRECTORY = "clusters/";
     private static final String SUFFIX = ".mark";
+    private static final String OWNER = "owner=";
     private static final int PAGE = 100;
+    private static final long MARK_BYTES_MAX = 64 * 1024;
 
     private final ObjectStore store;
+    private final String bucketId;
     private final String clusterId;
 
-    /** @param store below the cluster's prefix */
-    public ClusterMarker(ObjectStore store, String clusterId) {
+    /**
+     * @param store below the cluster's prefix
+     * @param bucketId what the keys of the cluster's objects begin with
+     * @param clusterId the cluster's own; the same unless it was restored
+     */
+    public ClusterMarker(ObjectStore store, String bucketId, String clusterId) {
         this.store = store;
+        this.bucketId = bucketId;
         this.clusterId = clusterId;
     }
 
     /**
      * Claims the prefix for this cluster; does nothing but look if it is ours already.
      *
-     * @param token tells two clusters of one id apart for people: kept in the mark, never overwritten
+     * @param token tells two clusters of one id apart for people: kept in the mark
      * @return fails with {@link StartupException} NO_BUCKET if another cluster is there, else with {@link StoreException}
      */
     public CompletableFuture<Void> claim(String token) {
         return clusters().thenCompose(present -> {
             refuseOthers(present);
-            if (present.contains(clusterId)) {
-                return CompletableFuture.completedFuture(null);
+            if (present.contains(bucketId)) {
+                return owner().thenAccept(this::refuseOther);
             }
-            String text = "varve-cluster 1\ncluster=" + clusterId + "\ntoken=" + token + "\n";
-            return store.put(key(), ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8)))
-                    .thenCompose(written -> clusters())
-                    .thenCompose(now -> leaveUnlessAlone(now));
+            return write(token).thenCompose(written -> clusters()).thenCompose(this::leaveUnlessAlone);
         });
+    }
+
+    /** Takes the mark, and with it the objects, over for this cluster from one that is no more. */
+    public CompletableFuture<Void> takeOver(String token) {
+        return write(token);
     }
 
     /** The ids of the clusters that left a mark. */
@@ -62,8 +75,36 @@ public final class ClusterMarker {
         });
     }
 
+    /** Whose the mark is; its own if it says nothing else. */
+    private CompletableFuture<String> owner() {
+        return store.head(key()).thenCompose(stat -> {
+            long length = stat.map(ObjectStore.Stat::length).orElse(0L);
+            if (length > MARK_BYTES_MAX) {
+                throw new StoreException(StoreException.Kind.REFUSED, key() + " has " + length + " bytes: no mark");
+            }
+            return length == 0
+                    ? CompletableFuture.completedFuture(bucketId)
+                    : store.get(key(), 0, (int) length).thenApply(this::ownerIn);
+        });
+    }
+
+    private String ownerIn(ByteBuffer mark) {
+        for (String line : StandardCharsets.UTF_8.decode(mark).toString().split("\n")) {
+            if (line.startsWith(OWNER)) {
+                return line.substring(OWNER.length());
+            }
+        }
+        return bucketId;
+    }
+
+    private CompletableFuture<Void> write(String token) {
+        String owner = clusterId.equals(bucketId) ? "" : OWNER + clusterId + "\n";
+        String text = "varve-cluster 1\ncluster=" + bucketId + "\ntoken=" + token + "\n" + owner;
+        return store.put(key(), ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8)));
+    }
+
     private CompletableFuture<Void> leaveUnlessAlone(List<String> present) {
-        boolean alone = present.stream().allMatch(clusterId::equals);
+        boolean alone = present.stream().allMatch(bucketId::equals);
         return alone
                 ? CompletableFuture.completedFuture(null)
                 : store.delete(key()).thenAccept(gone -> refuseOthers(present));
@@ -71,16 +112,26 @@ public final class ClusterMarker {
 
     private void refuseOthers(List<String> present) {
         for (String other : present) {
-            if (!other.equals(clusterId)) {
-                throw new StartupException(
-                        StartupException.Reason.NO_BUCKET,
-                        store.describe() + " belongs to cluster " + other + ", not to " + clusterId
-                                + ": give this cluster a tiering.prefix of its own");
+            if (!other.equals(bucketId)) {
+                refuse(other);
             }
         }
     }
 
+    private void refuseOther(String owner) {
+        if (!owner.equals(clusterId)) {
+            refuse(owner);
+        }
+    }
+
+    private void refuse(String other) {
+        throw new StartupException(
+                StartupException.Reason.NO_BUCKET,
+                store.describe() + " belongs to cluster " + other + ", not to " + clusterId
+                        + ": give this cluster a tiering.prefix of its own");
+    }
+
     private String key() {
-        return DIRECTORY + clusterId + SUFFIX;
+        return DIRECTORY + bucketId + SUFFIX;
     }
 }

@@ -17,9 +17,16 @@ public final class StoreFailures {
         return at;
     }
 
-    /** The failure as the store's own; what is none is UNREACHABLE, because nothing is known of the call then. */
+    /**
+     * The failure as the store's own; what is none is UNREACHABLE, because nothing is known of the call then.
+     *
+     * @throws Error if that is what it is: a broken invariant is no trouble of the store's, and must reach a fault handler as what it is
+     */
     public static StoreException of(Throwable failure) {
         Throwable root = root(failure);
+        if (root instanceof Error broken) {
+            throw broken;
+        }
         return root instanceof StoreException store
                 ? store
                 : new StoreException(StoreException.Kind.UNREACHABLE, root.toString(), root);

@@ -2,6 +2,7 @@ package io.varve.tiering.offload;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.varve.base.Clock;
+import io.varve.base.FaultHandler;
 import io.varve.metadata.model.ObjectKeys;
 import io.varve.metadata.model.ObjectRef;
 import io.varve.tiering.api.Offloader;
@@ -41,19 +42,29 @@ public final class OffloadWorker implements Offloader {
     private final String clusterId;
     private final UploadSettings settings;
     private final Clock clock;
+    private final FaultHandler faults;
     private final OffloadMetrics metrics;
     private final PartBuffers buffers;
     private final UploadRate rate;
     private final BlockCompression compression;
     private final ThreadPoolExecutor threads;
 
-    /** @param store with deadlines and retries around it; closed by its owner */
+    /**
+     * @param store with deadlines and retries around it; closed by its owner
+     * @param faults is told of every Error; the attempt that it befell fails as well
+     */
     public OffloadWorker(
-            ObjectStore store, String clusterId, UploadSettings settings, Clock clock, MeterRegistry registry) {
+            ObjectStore store,
+            String clusterId,
+            UploadSettings settings,
+            Clock clock,
+            MeterRegistry registry,
+            FaultHandler faults) {
         this.store = store;
         this.clusterId = clusterId;
         this.settings = settings;
         this.clock = clock;
+        this.faults = faults;
         this.metrics = new OffloadMetrics(clock, registry);
         this.buffers = new PartBuffers(settings.partBytes(), settings.bufferBytesMax());
         this.rate = new UploadRate(clock, settings.bytesPerSecond(), settings.partBytes());
@@ -97,6 +108,9 @@ public final class OffloadWorker implements Offloader {
         return store.delete(key)
                 .thenCompose(deleted -> store.head(key))
                 .exceptionallyCompose(failure -> {
+                    if (StoreFailures.root(failure) instanceof Error broken) {
+                        faults.onFault("deletion of an object", broken);
+                    }
                     StoreException trouble = StoreFailures.of(failure);
                     return CompletableFuture.failedFuture(new IOException(trouble.getMessage(), trouble));
                 })
@@ -145,9 +159,12 @@ public final class OffloadWorker implements Offloader {
                 giveUp(e.kind().name(), new IOException("read back: " + e.getMessage(), e));
             } catch (IOException e) {
                 giveUp(kindOf(e), e);
-            } catch (RuntimeException | Error e) {
+            } catch (RuntimeException e) {
+                log.error("event=offload_bug attempt={}", attempt.attemptId(), e);
                 giveUp("BUG", new IOException(e.toString(), e));
-                throw e;
+            } catch (Error e) {
+                faults.onFault("offload", e);
+                giveUp("BUG", new IOException(e.toString(), e));
             }
         }
 
@@ -160,7 +177,7 @@ public final class OffloadWorker implements Offloader {
                     attempt.attemptId(),
                     kind,
                     why.getMessage());
-            done.completeExceptionally(why);
+            done.completeExceptionally(new IOException(kind + ": " + why.getMessage(), why));
         }
 
         private ObjectRef carryOut() throws IOException {

@@ -1,5 +1,6 @@
 package io.varve.tiering.read;
 
+import io.varve.base.FaultHandler;
 import io.varve.base.Invariant;
 import io.varve.tiering.cache.ObjectCache;
 import io.varve.tiering.core.Block;
@@ -8,6 +9,7 @@ import io.varve.tiering.core.BlockIndex;
 import io.varve.tiering.core.ObjectFormatException;
 import io.varve.tiering.core.ObjectTail;
 import io.varve.tiering.object.ObjectStore;
+import io.varve.tiering.object.StoreFailures;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -31,6 +33,7 @@ final class BlockFills {
     private final BlockCompression compression;
     private final Executor executor;
     private final int rangeBytes;
+    private final FaultHandler faults;
     private final long bytesMax;
 
     private final Map<BlockId, CompletableFuture<Block>> onTheirWay = new HashMap<>();
@@ -38,13 +41,23 @@ final class BlockFills {
     private final ArrayDeque<Run> ahead = new ArrayDeque<>();
     private long bytes;
 
-    /** @param executor unpacks blocks and completes futures */
-    BlockFills(ObjectStore store, ObjectCache cache, BlockCompression compression, Executor executor, int rangeBytes) {
+    /**
+     * @param executor unpacks blocks and completes futures
+     * @param faults is told of every Error, also of those in what nobody waits for
+     */
+    BlockFills(
+            ObjectStore store,
+            ObjectCache cache,
+            BlockCompression compression,
+            Executor executor,
+            int rangeBytes,
+            FaultHandler faults) {
         this.store = store;
         this.cache = cache;
         this.compression = compression;
         this.executor = executor;
         this.rangeBytes = rangeBytes;
+        this.faults = faults;
         this.bytesMax = cache.aheadBytesMax();
     }
 
@@ -167,19 +180,30 @@ final class BlockFills {
 
     private void start(Run run) {
         store.get(run.object(), run.position(), run.storedBytes())
-                .whenCompleteAsync((stored, failure) -> arrived(run, stored, failure), executor);
+                .whenCompleteAsync((stored, failure) -> guarded(run, stored, failure), executor);
+    }
+
+    private void guarded(Run run, ByteBuffer stored, Throwable failure) {
+        try {
+            arrived(run, stored, failure);
+        } catch (Error e) {
+            faults.onFault("blocks from object storage", e);
+        }
     }
 
     private void arrived(Run run, ByteBuffer stored, Throwable failure) {
         for (int block = run.from(); block < run.end(); block++) {
             Block opened = null;
-            Throwable trouble = failure == null ? null : ObjectReads.failed(run.object(), failure);
+            Throwable trouble = failure == null ? null : troubleOf(run, failure);
             if (trouble == null) {
                 try {
                     opened = open(run, stored, block);
                 } catch (ObjectFormatException e) {
                     trouble = ObjectReads.malformed(run.object(), e);
-                } catch (RuntimeException | Error e) {
+                } catch (RuntimeException e) {
+                    trouble = e;
+                } catch (Error e) {
+                    faults.onFault("a block from object storage", e);
                     trouble = e;
                 }
             }
@@ -192,6 +216,14 @@ final class BlockFills {
             starting = startable();
         }
         starting.forEach(this::start);
+    }
+
+    private Throwable troubleOf(Run run, Throwable failure) {
+        if (StoreFailures.root(failure) instanceof Error broken) {
+            faults.onFault("blocks from object storage", broken);
+            return broken;
+        }
+        return ObjectReads.failed(run.object(), failure);
     }
 
     private Block open(Run run, ByteBuffer stored, int block) throws ObjectFormatException {

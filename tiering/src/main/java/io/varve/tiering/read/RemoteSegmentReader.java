@@ -2,6 +2,7 @@ package io.varve.tiering.read;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.varve.base.Clock;
+import io.varve.base.FaultHandler;
 import io.varve.base.PartitionId;
 import io.varve.metadata.model.ObjectRef;
 import io.varve.protocol.storage.EntryFormat;
@@ -18,6 +19,7 @@ import io.varve.tiering.core.ObjectTail;
 import io.varve.tiering.core.ReadAhead;
 import io.varve.tiering.core.Sections;
 import io.varve.tiering.object.ObjectStore;
+import io.varve.tiering.object.StoreFailures;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -43,6 +45,7 @@ public final class RemoteSegmentReader implements RemoteSegments {
     private final ObjectStore store;
     private final ReadSettings settings;
     private final Clock clock;
+    private final FaultHandler faults;
     private final MeterRegistry registry;
     private final ExecutorService threads;
     private final ObjectCache cache;
@@ -51,11 +54,16 @@ public final class RemoteSegmentReader implements RemoteSegments {
     private final Alarms alarms;
     private final ConcurrentHashMap<String, CompletableFuture<ObjectTail>> tailsOnTheirWay = new ConcurrentHashMap<>();
 
-    /** @param store with deadlines and retries around it; closed by its owner */
-    public RemoteSegmentReader(ObjectStore store, ReadSettings settings, Clock clock, MeterRegistry registry) {
+    /**
+     * @param store with deadlines and retries around it; closed by its owner
+     * @param faults is told of every Error; the reads that it befell fail as well
+     */
+    public RemoteSegmentReader(
+            ObjectStore store, ReadSettings settings, Clock clock, MeterRegistry registry, FaultHandler faults) {
         this.store = store;
         this.settings = settings;
         this.clock = clock;
+        this.faults = faults;
         this.registry = registry;
         this.alarms = new Alarms(clock);
         AtomicInteger number = new AtomicInteger();
@@ -65,7 +73,8 @@ public final class RemoteSegmentReader implements RemoteSegments {
             return thread;
         });
         this.cache = new ObjectCache(settings.cacheBytes());
-        this.fills = new BlockFills(store, cache, Lz4FrameCompression.INSTANCE, this::execute, settings.rangeBytes());
+        this.fills = new BlockFills(
+                store, cache, Lz4FrameCompression.INSTANCE, this::execute, settings.rangeBytes(), faults);
         this.readAhead = new ReadAhead(
                 AHEAD_FIRST_BYTES,
                 settings.aheadBytesMax(),
@@ -264,6 +273,10 @@ public final class RemoteSegmentReader implements RemoteSegments {
     /** Every failure reaches the caller as a {@link RemoteReadException}, is counted, and, if it should never happen, is an alarm. */
     private <T> CompletableFuture<T> told(ObjectRef object, Supplier<CompletableFuture<T>> read) {
         return read.get().exceptionallyCompose(failure -> {
+            if (StoreFailures.root(failure) instanceof Error broken) {
+                faults.onFault("remote read", broken);
+                return CompletableFuture.failedFuture(broken);
+            }
             RemoteReadException trouble = ObjectReads.failed(object.key(), failure);
             registry.counter(
                             "varve.tiering.read.failures",

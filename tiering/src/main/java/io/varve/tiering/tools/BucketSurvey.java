@@ -3,17 +3,19 @@ package io.varve.tiering.tools;
 import io.varve.base.PartitionId;
 import io.varve.metadata.model.ObjectKeys;
 import io.varve.tiering.core.ChainFinder;
-import io.varve.tiering.core.ObjectFooter;
+import io.varve.tiering.core.HeldObject;
 import io.varve.tiering.core.ObjectTail;
 import io.varve.tiering.core.SegmentKey;
 import io.varve.tiering.object.ObjectStore;
 import io.varve.tiering.object.StoreFailures;
 import io.varve.tiering.read.ObjectReads;
 import java.io.PrintStream;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -26,6 +28,9 @@ import java.util.function.LongConsumer;
 public final class BucketSurvey {
 
     private static final int PAGE = 1000;
+
+    /** Tails asked for at a time: each is one GET, and a bucket holds many. */
+    private static final int IN_FLIGHT_MAX = 32;
 
     private final ObjectStore store;
     private final String clusterId;
@@ -48,9 +53,9 @@ public final class BucketSurvey {
      *
      * @param topicName as the newest object names it
      * @param chain which objects hold which offsets
-     * @param footers of the objects, by key
+     * @param objects all that are intact, by key
      */
-    public record Partition(String topicName, ChainFinder.Found chain, Map<String, ObjectFooter> footers) {
+    public record Partition(String topicName, ChainFinder.Found chain, SortedMap<String, HeldObject> objects) {
 
         /** The first offset that the bucket holds. */
         public long startOffset() {
@@ -70,22 +75,23 @@ public final class BucketSurvey {
      * @throws io.varve.tiering.object.StoreException if the bucket can't be listed
      */
     public Survey look(LongConsumer progress) {
-        TreeMap<PartitionId, TreeMap<String, ObjectFooter>> footers = new TreeMap<>();
+        TreeMap<PartitionId, TreeMap<String, HeldObject>> objects = new TreeMap<>();
         TreeMap<String, String> unreadable = new TreeMap<>();
+        ArrayDeque<Asked> asked = new ArrayDeque<>();
         long read = 0;
         for (ObjectStore.Stat object : segments()) {
-            try {
-                ObjectTail tail =
-                        ObjectReads.tail(store, object.key(), object.length()).join();
-                footers.computeIfAbsent(tail.footer().partition(), p -> new TreeMap<>())
-                        .put(object.key(), tail.footer());
-            } catch (CompletionException e) {
-                unreadable.put(object.key(), ObjectReads.failed(object.key(), e).getMessage());
+            asked.add(new Asked(object.key(), ObjectReads.tail(store, object.key(), object.length())));
+            if (asked.size() == IN_FLIGHT_MAX) {
+                take(asked.poll(), objects, unreadable);
+                progress.accept(++read);
             }
+        }
+        while (!asked.isEmpty()) {
+            take(asked.poll(), objects, unreadable);
             progress.accept(++read);
         }
         TreeMap<PartitionId, Partition> partitions = new TreeMap<>();
-        footers.forEach((partition, objects) -> partitions.put(partition, partition(objects)));
+        objects.forEach((partition, held) -> partitions.put(partition, partition(held)));
         return new Survey(partitions, unreadable);
     }
 
@@ -110,14 +116,33 @@ public final class BucketSurvey {
         survey.unreadable().forEach((key, reason) -> out.printf("UNREADABLE %s: %s%n", key, reason));
     }
 
-    private static Partition partition(TreeMap<String, ObjectFooter> objects) {
+    private record Asked(String key, CompletableFuture<ObjectTail> tail) {}
+
+    private static void take(
+            Asked asked,
+            TreeMap<PartitionId, TreeMap<String, HeldObject>> objects,
+            TreeMap<String, String> unreadable) {
+        try {
+            ObjectTail tail = asked.tail().join();
+            objects.computeIfAbsent(tail.footer().partition(), p -> new TreeMap<>())
+                    .put(asked.key(), HeldObject.of(asked.key(), tail));
+        } catch (CompletionException e) {
+            unreadable.put(asked.key(), ObjectReads.failed(asked.key(), e).getMessage());
+        }
+    }
+
+    private static Partition partition(TreeMap<String, HeldObject> objects) {
         List<ChainFinder.Candidate> candidates = new ArrayList<>();
-        ObjectFooter newest = null;
-        for (Map.Entry<String, ObjectFooter> object : objects.entrySet()) {
-            ObjectFooter footer = object.getValue();
+        HeldObject newest = null;
+        for (HeldObject object : objects.values()) {
             candidates.add(new ChainFinder.Candidate(
-                    object.getKey(), footer.startOffset(), footer.endOffset(), footer.attemptId()));
-            newest = newest == null || footer.attemptId() > newest.attemptId() ? footer : newest;
+                    object.ref().key(),
+                    object.ref().startOffset(),
+                    object.ref().endOffset(),
+                    object.ref().attemptId()));
+            boolean isNewer =
+                    newest == null || object.ref().attemptId() > newest.ref().attemptId();
+            newest = isNewer ? object : newest;
         }
         return new Partition(newest.topicName(), ChainFinder.find(candidates), objects);
     }

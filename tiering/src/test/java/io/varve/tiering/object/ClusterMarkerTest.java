@@ -18,25 +18,25 @@ class ClusterMarkerTest {
 
     @Test
     void aPrefixIsClaimedOnceAndFoundAgain() throws Exception {
-        new ClusterMarker(store, "c-1").claim("a").get();
+        mark("c-1", "c-1").claim("a").get();
         byte[] mark = memory.objects().get("clusters/c-1.mark");
-        new ClusterMarker(store, "c-1").claim("b").get();
+        mark("c-1", "c-1").claim("b").get();
         assertThat(memory.objects().get("clusters/c-1.mark")).isEqualTo(mark);
-        assertThat(new ClusterMarker(store, "c-1").clusters().get()).containsExactly("c-1");
+        assertThat(mark("c-1", "c-1").clusters().get()).containsExactly("c-1");
     }
 
     @Test
     void aSecondClusterIsRefusedAndLeavesNothing() throws Exception {
-        new ClusterMarker(store, "c-1").claim("a").get();
-        assertRefused(new ClusterMarker(store, "c-2").claim("b"));
+        mark("c-1", "c-1").claim("a").get();
+        assertRefused(mark("c-2", "c-2").claim("b"));
         assertThat(memory.objects()).hasSize(1);
     }
 
     @Test
     void ofTwoThatComeAtOnceAtMostOneStays() throws Exception {
         store.always(Verb.PUT, new Fault.Hold());
-        CompletableFuture<Void> one = new ClusterMarker(store, "c-1").claim("a");
-        CompletableFuture<Void> other = new ClusterMarker(store, "c-2").claim("b");
+        CompletableFuture<Void> one = mark("c-1", "c-1").claim("a");
+        CompletableFuture<Void> other = mark("c-2", "c-2").claim("b");
         assertThat(store.held()).isEqualTo(2);
         store.mend();
         store.release();
@@ -45,6 +45,23 @@ class ClusterMarkerTest {
         assertThat(one.isCompletedExceptionally() || other.isCompletedExceptionally())
                 .isTrue();
         assertThat(memory.objects()).hasSizeLessThanOrEqualTo(1);
+    }
+
+    @Test
+    void aPrefixIsTakenOverAndTheOldClusterIsRefusedFromThenOn() throws Exception {
+        mark("c-0", "c-0").claim("a").get();
+        mark("c-0", "c-1").takeOver("b").get();
+        assertRefused(mark("c-0", "c-0").claim("c"));
+        mark("c-0", "c-1").claim("d").get();
+
+        mark("c-0", "c-2").takeOver("e").get();
+        assertRefused(mark("c-0", "c-1").claim("f"));
+        assertThat(memory.objects()).containsOnlyKeys("clusters/c-0.mark");
+        assertThat(mark("", "").clusters().get()).containsExactly("c-0");
+    }
+
+    private ClusterMarker mark(String bucketId, String clusterId) {
+        return new ClusterMarker(store, bucketId, clusterId);
     }
 
     private static void assertRefused(CompletableFuture<Void> claim) {

@@ -4,8 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.varve.base.InvariantViolation;
 import io.varve.metadata.model.ObjectRef;
 import io.varve.protocol.runtime.SystemClock;
+import io.varve.sim.RecordingFaultHandler;
 import io.varve.tiering.api.Offloader;
 import io.varve.tiering.api.SealedSegmentSource;
 import io.varve.tiering.compress.Lz4FrameCompression;
@@ -39,18 +41,21 @@ class OffloadWorkerTest {
     private final MemoryObjectStore memory = new MemoryObjectStore();
     private final FaultyObjectStore faulty = new FaultyObjectStore(memory);
     private final ObjectStore store = new DeadlineObjectStore(faulty, 300, Long.MAX_VALUE / 2000);
+    private final RecordingFaultHandler faults = new RecordingFaultHandler();
     private final OffloadWorker worker = new OffloadWorker(
             store,
             TestSegments.CLUSTER,
             new UploadSettings(2, 2, PART, 2, 6 * PART, 4096, true, 0),
             SystemClock.INSTANCE,
-            new SimpleMeterRegistry());
+            new SimpleMeterRegistry(),
+            faults);
 
     private long attemptId;
 
     @AfterEach
     void close() {
         worker.close();
+        faults.assertNone();
     }
 
     @Test
@@ -185,6 +190,22 @@ class OffloadWorkerTest {
         worker.delete(object.key()).get(10, TimeUnit.SECONDS);
         assertThat(memory.objects()).isEmpty();
         worker.delete(object.key()).get(10, TimeUnit.SECONDS);
+    }
+
+    @Test
+    void anErrorReachesTheFaultHandlerAndTheAttemptFails() {
+        for (Verb verb : List.of(Verb.PUT, Verb.GET, Verb.HEAD)) {
+            List<SealedSegmentSource> sources =
+                    List.of(TestSegments.chain(1, 10, 100, true).get(0).source());
+            faulty.once(verb, new Fault.Break());
+            assertThatThrownBy(() -> worker.offload(attempt(), sources).get(10, TimeUnit.SECONDS))
+                    .hasMessageContaining("BUG: ");
+            assertThat(faults.take()).isInstanceOf(InvariantViolation.class);
+        }
+        faulty.once(Verb.DELETE, new Fault.Break());
+        assertThatThrownBy(() -> worker.delete("c/t/7/1.seg").get(10, TimeUnit.SECONDS))
+                .hasRootCauseInstanceOf(InvariantViolation.class);
+        assertThat(faults.take()).isInstanceOf(InvariantViolation.class);
     }
 
     private void assertOnceFailsThenSucceeds(List<TestSegments.Segment> segments, String reason) throws Exception {

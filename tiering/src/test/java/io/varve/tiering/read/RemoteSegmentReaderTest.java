@@ -4,10 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.varve.base.InvariantViolation;
 import io.varve.base.PartitionId;
 import io.varve.metadata.model.ObjectRef;
 import io.varve.protocol.runtime.SystemClock;
 import io.varve.protocol.storage.EntryFormat;
+import io.varve.sim.RecordingFaultHandler;
 import io.varve.tiering.api.RemoteReadException;
 import io.varve.tiering.api.RemoteReadException.Kind;
 import io.varve.tiering.api.RemoteSegments.RemoteEntries;
@@ -38,6 +40,8 @@ class RemoteSegmentReaderTest {
 
     private final MemoryObjectStore memory = new MemoryObjectStore();
     private final FaultyObjectStore store = new FaultyObjectStore(memory);
+    private final RecordingFaultHandler faults = new RecordingFaultHandler();
+    private boolean isBroken;
     private BuiltObject object;
     private ObjectRef ref;
     private RemoteSegmentReader reader;
@@ -53,6 +57,9 @@ class RemoteSegmentReaderTest {
     @AfterEach
     void close() {
         reader.close();
+        if (!isBroken) {
+            faults.assertNone();
+        }
     }
 
     @Test
@@ -219,12 +226,33 @@ class RemoteSegmentReaderTest {
         assertThat(reader.cachedBytes()).isLessThanOrEqualTo(budget);
     }
 
+    @Test
+    void anErrorReachesTheFaultHandlerAlsoFromAFillThatNobodyWaitsFor() throws Exception {
+        isBroken = true;
+        store.once(Verb.GET, new Fault.Break());
+        assertThatThrownBy(() -> reader.read(ref, PARTITION, 0, 1).get(10, TimeUnit.SECONDS))
+                .hasRootCauseInstanceOf(InvariantViolation.class);
+        assertThat(faults.take()).isInstanceOf(InvariantViolation.class);
+
+        reader.read(ref, PARTITION, 0, 1).get(10, TimeUnit.SECONDS);
+        store.always(Verb.GET, new Fault.Break());
+        Throwable fault = null;
+        for (long offset = 0; fault == null && offset < ref.endOffset(); ) {
+            CompletableFuture<RemoteEntries> read = reader.read(ref, PARTITION, offset, 64 * 1024);
+            offset = read.handle((entries, failure) -> entries == null ? Long.MAX_VALUE : entries.nextOffset())
+                    .get(10, TimeUnit.SECONDS);
+            fault = faults.take();
+        }
+        assertThat(fault).isInstanceOf(InvariantViolation.class);
+    }
+
     private RemoteSegmentReader reader(long cacheBytes) {
         return new RemoteSegmentReader(
                 store,
                 new ReadSettings(2, cacheBytes, 64 * 1024, 64 * 1024, 256 * 1024),
                 SystemClock.INSTANCE,
-                new SimpleMeterRegistry());
+                new SimpleMeterRegistry(),
+                faults);
     }
 
     private static ObjectRef ref(BuiltObject object) {

@@ -141,6 +141,17 @@ class ScrubberTest {
     }
 
     @Test
+    void uploadsLongBegunAreDroppedWithoutAnOperatorAndNobodyElses() throws Exception {
+        memory.createUpload(key(1)).get();
+        memory.createUpload("cluster-2/elsewhere").get();
+        nowMs += GRACE_MS + 1;
+        memory.createUpload(key(2)).get();
+        assertThat(new StaleUploads(memory, TestSegments.CLUSTER, clock).drop(GRACE_MS))
+                .isEqualTo(1);
+        assertThat(memory.openUploads()).isEqualTo(2);
+    }
+
+    @Test
     void keysThatABulkDeleteLeftAreTriedAgain() {
         String orphan = write(1, 10);
         nowMs += GRACE_MS;

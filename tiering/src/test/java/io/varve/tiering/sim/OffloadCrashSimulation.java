@@ -293,7 +293,10 @@ class OffloadCrashSimulation {
                     clusterId,
                     new UploadSettings(1, 1, 1_000, 2, 4_000, 512, true, 0),
                     clock,
-                    new SimpleMeterRegistry());
+                    new SimpleMeterRegistry(),
+                    (where, fault) -> {
+                        throw new AssertionError(where, fault);
+                    });
         }
 
         /** What was lost on the way back was carried out: the next look at the tasks tells. */

@@ -1,5 +1,6 @@
 package io.varve.tiering.testing;
 
+import io.varve.base.InvariantViolation;
 import io.varve.tiering.object.ObjectStore;
 import io.varve.tiering.object.StoreException;
 import io.varve.tiering.object.WrappedObjectStore;
@@ -50,6 +51,9 @@ public final class FaultyObjectStore extends WrappedObjectStore {
 
         /** Says that it did it, and did nothing. Of a write without an answer of its own. */
         record Lie() implements Fault {}
+
+        /** Breaks an invariant of the store's own. */
+        record Break() implements Fault {}
 
         /** Does it when {@link FaultyObjectStore#release} is called. */
         record Hold() implements Fault {}
@@ -158,6 +162,9 @@ public final class FaultyObjectStore extends WrappedObjectStore {
     private <T> CompletableFuture<T> carryOut(Fault fault, Verb verb, Supplier<CompletableFuture<T>> call) {
         if (fault instanceof Fault.Fail fail) {
             return CompletableFuture.failedFuture(new StoreException(fail.kind(), verb + " was made to fail"));
+        }
+        if (fault instanceof Fault.Break) {
+            return CompletableFuture.failedFuture(new InvariantViolation("broken on order"));
         }
         if (fault instanceof Fault.Hang) {
             return new CompletableFuture<>();

@@ -18,11 +18,28 @@ final class InternalTopicCreator {
 
     private static final Logger LOG = LoggerFactory.getLogger(InternalTopicCreator.class);
     private static final int CLUSTER_DEFAULT = -1;
-    private static final Map<String, String> COMPACTED = Map.of("cleanup.policy", "compact");
+
+    /** What groups committed is in the bucket no later than this after, for a cluster that has to be restored from there. Can be changed on the topic. */
+    private static final String ROLLED_MS = "3600000";
+
+    /** Bookies keep all of it, so that a coordinator loads without object storage. */
+    private static final String KEPT_LOCALLY = "-1";
+
+    private static final Map<String, String> COMPACTED = Map.of(
+            "cleanup.policy", "compact",
+            "segment.bytes", "104857600",
+            "segment.ms", ROLLED_MS,
+            "local.retention.ms", KEPT_LOCALLY,
+            "local.retention.bytes", KEPT_LOCALLY);
 
     /** Its coordinator moves the log's start itself. */
-    private static final Map<String, String> KEPT =
-            Map.of("cleanup.policy", "delete", "retention.ms", "-1", "retention.bytes", "-1");
+    private static final Map<String, String> KEPT = Map.of(
+            "cleanup.policy", "delete",
+            "retention.ms", "-1",
+            "retention.bytes", "-1",
+            "segment.ms", ROLLED_MS,
+            "local.retention.ms", KEPT_LOCALLY,
+            "local.retention.bytes", KEPT_LOCALLY);
 
     private final MetadataClient metadata;
     private final CoordinatorOptions options;

@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -167,8 +168,9 @@ public final class AlterConfigsHandler {
             }
         }
         Optional<Integer> which = id;
-        Map<String, String> now = which.map(view::brokerConfigs).orElseGet(view::clusterConfigs);
         Map<String, ConfigDefinition> dynamic = BrokerConfigEntries.dynamicKeys();
+        Map<String, String> now = new TreeMap<>(which.map(view::brokerConfigs).orElseGet(view::clusterConfigs));
+        now.keySet().retainAll(dynamic.keySet());
         ConfigChanges changes = new ConfigChanges(
                 key -> Optional.ofNullable(dynamic.get(key)),
                 AlterConfigsHandler::unknown,

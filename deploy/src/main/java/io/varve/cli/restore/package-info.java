@@ -1,0 +1,2 @@
+/** A cluster made again from its bucket. */
+package io.varve.cli.restore;

@@ -1,0 +1,2 @@
+/** Coordinators' records outside of a coordinator. */
+package io.varve.serving.kafka.restore;

@@ -1,0 +1,2 @@
+/** Copies of the metadata in the bucket. */
+package io.varve.tiering.backup;
