@@ -4,13 +4,21 @@ import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.net.URLDecoder;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
@@ -20,18 +28,22 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
  * A store as S3 was ten years ago: path style only, no checksum headers, no chunked signing, Content-MD5 wanted on bulk deletes; whatever
- * it doesn't know it answers with 400, or, if it is lenient, overlooks in bulk deletes. And it has bad days on order. One bucket, in memory.
+ * it doesn't know it answers with 400, or, if it is lenient, overlooks in bulk deletes. And it has bad days on order. One bucket, in memory or
+ * in a directory, as near or as far as is wanted.
  */
 public final class PlainS3Server implements AutoCloseable {
 
     /** The bucket that it has. */
     public static final String BUCKET = "plain";
 
+    private static final int PIECE_BYTES = 64 * 1024;
     private static final Pattern ACCESS_KEY = Pattern.compile("Credential=([^/]+)/");
     private static final Pattern RANGE = Pattern.compile("bytes=(\\d+)-(\\d+)");
     private static final Pattern KEY = Pattern.compile("<Key>([^<]*)</Key>");
@@ -39,13 +51,17 @@ public final class PlainS3Server implements AutoCloseable {
 
     private final HttpServer server;
     private final ExecutorService threads = Executors.newCachedThreadPool();
-    private final TreeMap<String, byte[]> objects = new TreeMap<>();
+    private final TreeMap<String, Blob> objects = new TreeMap<>();
+    private final Optional<Path> directory;
     private final TreeMap<String, TreeMap<Integer, byte[]>> uploads = new TreeMap<>();
     private final ConcurrentLinkedQueue<Trouble> troubles = new ConcurrentLinkedQueue<>();
     private final ConcurrentLinkedQueue<String> accessKeys = new ConcurrentLinkedQueue<>();
     private final CountDownLatch stopped = new CountDownLatch(1);
     private final boolean lenient;
     private volatile String onlyAccessKey;
+    private volatile Trouble lasting;
+    private volatile long firstByteMs;
+    private volatile long bytesPerSecond;
     private int uploadNumber;
 
     /** What goes wrong with one request. */
@@ -60,9 +76,19 @@ public final class PlainS3Server implements AutoCloseable {
         record Stall() implements Trouble {}
     }
 
-    /** Starts on a free port of this machine. */
+    /** Starts on a free port of this machine, with its bucket in memory. */
     public PlainS3Server(boolean lenient) throws IOException {
+        this(lenient, Optional.empty());
+    }
+
+    /**
+     * Starts on a free port of this machine.
+     *
+     * @param directory where the objects' bytes are; in memory if empty
+     */
+    public PlainS3Server(boolean lenient, Optional<Path> directory) throws IOException {
         this.lenient = lenient;
+        this.directory = directory;
         server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 100);
         server.setExecutor(threads);
         server.createContext("/", this::handle);
@@ -77,6 +103,28 @@ public final class PlainS3Server implements AutoCloseable {
     /** The next request goes wrong. */
     public void next(Trouble trouble) {
         troubles.add(trouble);
+    }
+
+    /** Every request goes wrong like this from now on. */
+    public void always(Trouble trouble) {
+        lasting = trouble;
+    }
+
+    /** Nothing goes wrong from now on. */
+    public void mend() {
+        lasting = null;
+        troubles.clear();
+    }
+
+    /**
+     * Every GET is answered like this from now on, as a store does that is far away and has enough for everybody.
+     *
+     * @param firstByteMs until the answer begins
+     * @param bytesPerSecond of one answer; 0 for no limit
+     */
+    public void pace(long firstByteMs, long bytesPerSecond) {
+        this.firstByteMs = firstByteMs;
+        this.bytesPerSecond = bytesPerSecond;
     }
 
     /** From now on only this key is taken. */
@@ -98,7 +146,8 @@ public final class PlainS3Server implements AutoCloseable {
 
     private void handle(HttpExchange exchange) throws IOException {
         byte[] body = exchange.getRequestBody().readAllBytes();
-        Trouble trouble = troubles.poll();
+        Trouble next = troubles.poll();
+        Trouble trouble = next == null ? lasting : next;
         if (trouble instanceof Trouble.Answer answer) {
             error(exchange, answer.status(), answer.code());
         } else if (trouble instanceof Trouble.Stall) {
@@ -159,14 +208,22 @@ public final class PlainS3Server implements AutoCloseable {
                 : Optional.of("InvalidBucketName");
     }
 
-    private synchronized void serve(HttpExchange exchange, byte[] body) throws IOException {
+    private void serve(HttpExchange exchange, byte[] body) throws IOException {
         String path = exchange.getRequestURI().getPath();
         String key = path.length() > BUCKET.length() + 2 ? path.substring(BUCKET.length() + 2) : "";
+        if (exchange.getRequestMethod().equals("GET")) {
+            get(exchange, key);
+        } else {
+            change(exchange, key, body);
+        }
+    }
+
+    private synchronized void change(HttpExchange exchange, String key, byte[] body) throws IOException {
         String uploadId = query(exchange, "uploadId", "");
         switch (exchange.getRequestMethod()) {
             case "PUT" -> {
                 if (uploadId.isEmpty()) {
-                    objects.put(key, body);
+                    objects.put(key, blob(List.of(body)));
                 } else if (uploads.containsKey(uploadId)) {
                     uploads.get(uploadId).put(Integer.parseInt(query(exchange, "partNumber", "")), body);
                 } else {
@@ -176,11 +233,10 @@ public final class PlainS3Server implements AutoCloseable {
                 exchange.getResponseHeaders().set("ETag", "\"" + md5(body) + "\"");
                 answer(exchange, 200, "");
             }
-            case "GET" -> get(exchange, key);
             case "HEAD" -> head(exchange, key);
             case "DELETE" -> {
                 if (uploadId.isEmpty()) {
-                    objects.remove(key);
+                    forget(key);
                 } else if (uploads.remove(uploadId) == null) {
                     error(exchange, 404, "NoSuchUpload");
                     return;
@@ -192,34 +248,106 @@ public final class PlainS3Server implements AutoCloseable {
         }
     }
 
+    /** The lock is not held while the bytes are sent. */
     private void get(HttpExchange exchange, String key) throws IOException {
         if (key.isEmpty()) {
-            list(exchange);
+            synchronized (this) {
+                list(exchange);
+            }
             return;
         }
-        byte[] object = objects.get(key);
+        Blob object;
+        synchronized (this) {
+            object = objects.get(key);
+        }
         if (object == null) {
             error(exchange, 404, "NoSuchKey");
             return;
         }
         Matcher range =
                 RANGE.matcher(String.valueOf(exchange.getRequestHeaders().getFirst("Range")));
-        int from = range.matches() ? Integer.parseInt(range.group(1)) : 0;
-        if (from >= object.length) {
+        long from = range.matches() ? Long.parseLong(range.group(1)) : 0;
+        if (from >= object.length()) {
             error(exchange, 416, "InvalidRange");
             return;
         }
-        int end = range.matches() ? Math.min(object.length, Integer.parseInt(range.group(2)) + 1) : object.length;
-        exchange.getResponseHeaders().set("Content-Range", "bytes " + from + "-" + (end - 1) + "/" + object.length);
-        exchange.sendResponseHeaders(206, end - from);
-        exchange.getResponseBody().write(object, from, end - from);
+        long end = range.matches() ? Math.min(object.length(), Long.parseLong(range.group(2)) + 1) : object.length();
+        exchange.getResponseHeaders().set("Content-Range", "bytes " + from + "-" + (end - 1) + "/" + object.length());
+        send(exchange, object.read(from, (int) (end - from)));
+    }
+
+    private void send(HttpExchange exchange, byte[] bytes) throws IOException {
+        long startNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(firstByteMs);
+        waitUntil(startNs);
+        exchange.sendResponseHeaders(206, bytes.length);
+        long rate = bytesPerSecond;
+        for (int at = 0; at < bytes.length; at += PIECE_BYTES) {
+            int piece = Math.min(PIECE_BYTES, bytes.length - at);
+            exchange.getResponseBody().write(bytes, at, piece);
+            if (rate > 0) {
+                waitUntil(startNs + (at + piece) * 1_000_000_000L / rate);
+            }
+        }
         exchange.close();
     }
 
+    private static void waitUntil(long atNs) {
+        for (long leftNs = atNs - System.nanoTime(); leftNs > 0; leftNs = atNs - System.nanoTime()) {
+            LockSupport.parkNanos(leftNs);
+        }
+    }
+
+    private Blob blob(List<byte[]> parts) throws IOException {
+        if (directory.isEmpty()) {
+            ByteArrayOutputStream joined = new ByteArrayOutputStream();
+            parts.forEach(joined::writeBytes);
+            return new Blob(joined.toByteArray(), null, joined.size());
+        }
+        Path file = Files.createTempFile(directory.get(), "object", ".bytes");
+        long length = 0;
+        try (OutputStream out = Files.newOutputStream(file)) {
+            for (byte[] part : parts) {
+                out.write(part);
+                length += part.length;
+            }
+        }
+        return new Blob(null, file, length);
+    }
+
+    /** An object's bytes: here, or in a file. */
+    private record Blob(byte[] bytes, Path file, long length) {
+
+        byte[] read(long from, int count) throws IOException {
+            if (bytes != null) {
+                return Arrays.copyOfRange(bytes, (int) from, (int) from + count);
+            }
+            ByteBuffer read = ByteBuffer.allocate(count);
+            try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
+                while (read.hasRemaining() && channel.read(read, from + read.position()) > 0) {
+                    // Until it is all there.
+                }
+            }
+            return read.array();
+        }
+
+        void drop() throws IOException {
+            if (file != null) {
+                Files.deleteIfExists(file);
+            }
+        }
+    }
+
+    private void forget(String key) throws IOException {
+        Blob gone = objects.remove(key);
+        if (gone != null) {
+            gone.drop();
+        }
+    }
+
     private void head(HttpExchange exchange, String key) throws IOException {
-        byte[] object = objects.get(key);
+        Blob object = objects.get(key);
         if (object != null) {
-            exchange.getResponseHeaders().set("Content-Length", Integer.toString(object.length));
+            exchange.getResponseHeaders().set("Content-Length", Long.toString(object.length()));
             exchange.getResponseHeaders().set("Last-Modified", "Thu, 01 Jan 2026 00:00:00 GMT");
         }
         exchange.sendResponseHeaders(object == null ? 404 : 200, -1);
@@ -250,7 +378,7 @@ public final class PlainS3Server implements AutoCloseable {
             xml.append("<Contents><Key>")
                     .append(key)
                     .append("</Key><Size>")
-                    .append(objects.get(key).length)
+                    .append(objects.get(key).length())
                     .append("</Size><LastModified>2026-01-01T00:00:00Z</LastModified></Contents>");
         }
         String more = found.size() > max
@@ -273,7 +401,7 @@ public final class PlainS3Server implements AutoCloseable {
         } else {
             Matcher keys = KEY.matcher(body);
             while (keys.find()) {
-                objects.remove(keys.group(1));
+                forget(keys.group(1));
             }
             answer(exchange, 200, "<DeleteResult></DeleteResult>");
         }
@@ -285,12 +413,12 @@ public final class PlainS3Server implements AutoCloseable {
             error(exchange, 404, "NoSuchUpload");
             return;
         }
-        ByteArrayOutputStream joined = new ByteArrayOutputStream();
+        List<byte[]> joined = new ArrayList<>();
         Matcher numbers = PART.matcher(body);
         while (numbers.find()) {
-            joined.writeBytes(parts.get(Integer.parseInt(numbers.group(1))));
+            joined.add(parts.get(Integer.parseInt(numbers.group(1))));
         }
-        objects.put(key, joined.toByteArray());
+        objects.put(key, blob(joined));
         answer(exchange, 200, "<CompleteMultipartUploadResult><ETag>x</ETag></CompleteMultipartUploadResult>");
     }
 

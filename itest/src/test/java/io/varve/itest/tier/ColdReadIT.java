@@ -1,0 +1,303 @@
+package io.varve.itest.tier;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.varve.base.PartitionId;
+import io.varve.cli.link.MetadataLink;
+import io.varve.itest.cluster.Await;
+import io.varve.itest.cluster.ClusterShape;
+import io.varve.itest.cluster.Clusters;
+import io.varve.itest.cluster.ProcessCluster;
+import io.varve.metadata.api.MetadataView;
+import io.varve.metadata.model.ObjectRef;
+import io.varve.metadata.model.SegmentDescriptor;
+import io.varve.metadata.model.Topic;
+import io.varve.protocol.config.ConfigSchema;
+import io.varve.protocol.runtime.SystemClock;
+import io.varve.protocol.runtime.SystemRandomness;
+import io.varve.sim.RecordingFaultHandler;
+import io.varve.tiering.client.Tiering;
+import io.varve.tiering.client.TieringConfig;
+import io.varve.tiering.testing.PlainS3Server;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/**
+ * More data than bookies keep: it goes through their disks, which stay below a bound, and all of it is read back from offset 0, every byte compared, while a producer goes on at the tail. The store answers as one that is some way off. Its
+ * own rate of ranged GETs, as many at a time as one reader has, is measured beside it.
+ */
+class ColdReadIT {
+
+    private static final long TOTAL_BYTES = Integer.getInteger("varve.it.cold.mib", 96) * 1024L * 1024;
+    private static final int SEGMENT_BYTES = TOTAL_BYTES > 1L << 30 ? 64 << 20 : 8 << 20;
+    private static final long FIRST_BYTE_MS = 15;
+    private static final long BYTES_PER_SECOND = 40L << 20;
+    private static final int RANGE_BYTES = 4 << 20;
+    private static final int RANGES_AT_A_TIME = 4;
+    private static final int VALUE_BYTES = 8_000;
+    private static final String COLD = "cold";
+    private static final String TAIL = "tail";
+    private static final Duration PATIENCE = Duration.ofMinutes(10);
+
+    @RegisterExtension
+    final Clusters clusters = new Clusters();
+
+    private final PatternRecords records = new PatternRecords(VALUE_BYTES);
+    private final AtomicBoolean done = new AtomicBoolean();
+
+    @Test
+    void whatIsFarLargerThanLocalRetentionIsReadBackByteForByteWhileTheTailGoesOn() throws Exception {
+        Path objects = clusters.directory().resolve("objects");
+        Files.createDirectories(objects);
+        try (PlainS3Server store = new PlainS3Server(true, Optional.of(objects))) {
+            Map<String, String> s3 = s3(store);
+            ProcessCluster cluster = clusters.start(shape(s3));
+            cluster.createTopic(
+                    COLD,
+                    1,
+                    Map.of(
+                            "segment.bytes", Integer.toString(SEGMENT_BYTES),
+                            "retention.ms", "-1",
+                            "local.retention.bytes", "0"));
+            cluster.createTopic(TAIL, 4, Map.of());
+            long count = TOTAL_BYTES / VALUE_BYTES;
+            long diskBytesMax = produce(cluster, count);
+            awaitRemote(cluster);
+
+            store.pace(FIRST_BYTE_MS, BYTES_PER_SECOND);
+            double storeRate = storeRate(cluster, s3);
+            long before;
+            long beside;
+            double rate;
+            try (TailLoad tail = new TailLoad(cluster.bootstrap(), TAIL, 4)) {
+                tail.p99Micros(Duration.ofSeconds(5), 200);
+                before = tail.p99Micros(Duration.ofSeconds(15), 500);
+                AtomicReference<Double> measured = new AtomicReference<>();
+                CompletableFuture<Void> reading =
+                        CompletableFuture.runAsync(() -> measured.set(readBack(cluster, count)));
+                beside = tail.p99Micros(Duration.ofSeconds(15), 500);
+                reading.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+                rate = measured.get();
+            }
+            System.out.printf(
+                    "cold: %d MiB, bookies' disks at most %d MiB each, store %.0f MB/s with %d ranges of %d MiB at a time, read"
+                            + " back at %.0f MB/s (%.2f), tail p99 %.2f ms without and %.2f ms with the cold reader%n",
+                    TOTAL_BYTES >> 20,
+                    diskBytesMax >> 20,
+                    storeRate,
+                    RANGES_AT_A_TIME,
+                    RANGE_BYTES >> 20,
+                    rate,
+                    rate / storeRate,
+                    before / 1000.0,
+                    beside / 1000.0);
+            assertThat(rate).as("MB/s, against the store's own " + storeRate).isGreaterThan(0.3 * storeRate);
+        }
+    }
+
+    private static Map<String, String> s3(PlainS3Server store) {
+        return new TreeMap<>(Map.of(
+                "tiering.store", "s3",
+                "tiering.s3.bucket", PlainS3Server.BUCKET,
+                "tiering.s3.endpoint", store.endpoint().toString(),
+                "tiering.s3.profile", "generic",
+                "tiering.s3.access.key", "any",
+                "tiering.s3.secret.key", "any"));
+    }
+
+    private static ClusterShape shape(Map<String, String> s3) {
+        ClusterShape shape = ClusterShape.of(1, 3, 1)
+                .withMetadata("metadata.offload.delay.ms", "100")
+                .withMetadata("metadata.offload.small.wait.ms", "1000")
+                .withBroker("tiering.cache.bytes", Integer.toString(128 << 20));
+        for (Map.Entry<String, String> key : s3.entrySet()) {
+            shape = shape.withBookie(key.getKey(), key.getValue()).withBroker(key.getKey(), key.getValue());
+        }
+        return shape;
+    }
+
+    /** @return the most that any bookie's disk held */
+    private long produce(ProcessCluster cluster, long count) throws Exception {
+        AtomicLong most = new AtomicLong();
+        Thread watcher = new Thread(() -> {
+            while (!done.get()) {
+                for (int id = 1; id <= 3; id++) {
+                    long bytes = sizeOf(Path.of(cluster.layout().bookie(id).get("bookie.data.dirs")));
+                    most.accumulateAndGet(bytes, Math::max);
+                }
+                LockSupport.parkNanos(200_000_000L);
+            }
+        });
+        watcher.setDaemon(true);
+        watcher.start();
+        AtomicReference<Exception> failure = new AtomicReference<>();
+        try (KafkaProducer<byte[], byte[]> producer = new KafkaProducer<>(
+                Map.of(
+                        "bootstrap.servers",
+                        cluster.bootstrap(),
+                        "acks",
+                        "all",
+                        "batch.size",
+                        256 * 1024,
+                        "linger.ms",
+                        5,
+                        "delivery.timeout.ms",
+                        600_000,
+                        "buffer.memory",
+                        32L << 20,
+                        "max.block.ms",
+                        600_000L),
+                new ByteArraySerializer(),
+                new ByteArraySerializer())) {
+            for (long number = 0; number < count && failure.get() == null; number++) {
+                producer.send(new ProducerRecord<>(COLD, 0, null, records.value(number)), (metadata, exception) -> {
+                    if (exception != null) {
+                        failure.compareAndSet(null, exception);
+                    }
+                });
+            }
+        }
+        assertThat(failure.get()).isNull();
+        done.set(true);
+        watcher.join(10_000);
+        return most.get();
+    }
+
+    private static long sizeOf(Path directory) {
+        try (Stream<Path> files = Files.walk(directory)) {
+            return files.mapToLong(ColdReadIT::length).sum();
+        } catch (IOException | UncheckedIOException gone) {
+            return 0;
+        }
+    }
+
+    private static long length(Path file) {
+        try {
+            return Files.isRegularFile(file) ? Files.size(file) : 0;
+        } catch (NoSuchFileException deleted) {
+            return 0;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static void awaitRemote(ProcessCluster cluster) {
+        Await.until(
+                "all that is sealed is in the bucket alone",
+                PATIENCE,
+                () -> chain(cluster).stream()
+                        .filter(segment -> segment.state() == SegmentDescriptor.State.SEALED)
+                        .allMatch(segment ->
+                                segment.isOffloaded() && segment.replicas().isEmpty()));
+    }
+
+    private static List<SegmentDescriptor> chain(ProcessCluster cluster) {
+        try (MetadataLink link = MetadataLink.open(cluster.layout().metadataNodes(), Duration.ofSeconds(60))) {
+            MetadataView view = link.client().linearizable().join();
+            Topic topic = view.topic(COLD).orElseThrow();
+            return List.copyOf(view.partition(new PartitionId(topic.id(), 0))
+                    .orElseThrow()
+                    .chain()
+                    .segments());
+        }
+    }
+
+    /** The store by itself, in MB/s: ranges of the objects in order, some at a time. */
+    private static double storeRate(ProcessCluster cluster, Map<String, String> s3) {
+        ConfigSchema schema = TieringConfig.addTo(ConfigSchema.of("test")).build();
+        TieringConfig config = new TieringConfig(schema.check("test", s3, Map.of(), Map.of()));
+        List<ObjectRef> objects = new ArrayList<>(chain(cluster).stream()
+                .flatMap(segment -> segment.object().stream())
+                .distinct()
+                .toList());
+        try (Tiering tiering = Tiering.open(
+                config,
+                "",
+                SystemClock.INSTANCE,
+                SystemRandomness.INSTANCE,
+                new SimpleMeterRegistry(),
+                new RecordingFaultHandler())) {
+            long startNs = System.nanoTime();
+            long bytes = 0;
+            ArrayDeque<CompletableFuture<ByteBuffer>> underWay = new ArrayDeque<>();
+            for (ObjectRef object : objects) {
+                for (long at = 0; at < object.length(); at += RANGE_BYTES) {
+                    if (underWay.size() == RANGES_AT_A_TIME) {
+                        bytes += underWay.poll().join().remaining();
+                    }
+                    underWay.add(tiering.store()
+                            .get(object.key(), at, (int) Math.min(RANGE_BYTES, object.length() - at)));
+                }
+            }
+            while (!underWay.isEmpty()) {
+                bytes += underWay.poll().join().remaining();
+            }
+            return bytes * 1e3 / (System.nanoTime() - startNs);
+        }
+    }
+
+    /** @return MB/s of what was in object storage */
+    private double readBack(ProcessCluster cluster, long count) {
+        TopicPartition partition = new TopicPartition(COLD, 0);
+        try (KafkaConsumer<byte[], byte[]> consumer = new KafkaConsumer<>(
+                Map.of(
+                        "bootstrap.servers",
+                        cluster.bootstrap(),
+                        "auto.offset.reset",
+                        "none",
+                        "max.poll.records",
+                        2_000,
+                        "fetch.max.bytes",
+                        8 << 20,
+                        "max.partition.fetch.bytes",
+                        4 << 20),
+                new ByteArrayDeserializer(),
+                new ByteArrayDeserializer())) {
+            consumer.assign(List.of(partition));
+            consumer.seek(partition, 0);
+            long startNs = System.nanoTime();
+            long heardNs = startNs;
+            long next = 0;
+            while (next < count) {
+                for (ConsumerRecord<byte[], byte[]> record : consumer.poll(Duration.ofMillis(100))) {
+                    assertThat(record.offset()).isEqualTo(next);
+                    records.check(next, record.value());
+                    next++;
+                    heardNs = System.nanoTime();
+                }
+                assertThat(System.nanoTime() - heardNs)
+                        .as("nothing came at offset " + next)
+                        .isLessThan(PATIENCE.toNanos());
+            }
+            return count * (double) VALUE_BYTES * 1e3 / (System.nanoTime() - startNs);
+        }
+    }
+}

@@ -1,0 +1,298 @@
+package io.varve.itest.tier;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.varve.base.PartitionId;
+import io.varve.base.StartupException.Reason;
+import io.varve.cli.link.MetadataLink;
+import io.varve.cli.process.ChildProcess;
+import io.varve.itest.cluster.AckLog;
+import io.varve.itest.cluster.Await;
+import io.varve.itest.cluster.ClusterShape;
+import io.varve.itest.cluster.Clusters;
+import io.varve.itest.cluster.CommandRun;
+import io.varve.itest.cluster.NumberedProducer;
+import io.varve.itest.cluster.ProcessCluster;
+import io.varve.itest.cluster.ReadBack;
+import io.varve.metadata.api.MetadataView;
+import io.varve.metadata.model.SegmentDescriptor;
+import io.varve.metadata.model.Topic;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.AlterConfigOp;
+import org.apache.kafka.clients.admin.ConfigEntry;
+import org.apache.kafka.clients.admin.OffsetSpec;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.config.ConfigResource;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** A cluster that lost everything but its bucket is made again from it. */
+class RestoreIT {
+
+    private static final String KEPT = "kept";
+    private static final String ON_BOOKIES_ONLY = "young";
+    private static final String GROUP = "readers";
+    private static final String OFFSETS = "__consumer_offsets";
+    private static final int RECORDS = 20_000;
+    private static final Duration PATIENCE = Duration.ofMinutes(3);
+
+    private static final TopicPartition FIRST = new TopicPartition(KEPT, 0);
+    private static final TopicPartition SECOND = new TopicPartition(KEPT, 1);
+    private static final TopicPartition YOUNG = new TopicPartition(ON_BOOKIES_ONLY, 0);
+
+    @RegisterExtension
+    final Clusters clusters = new Clusters();
+
+    private final AckLog acks = new AckLog(2);
+
+    @Test
+    void everythingButTheBucketIsDestroyedAndRecordsConfigurationsAndGroupsComeBack() throws Exception {
+        ProcessCluster cluster = clusters.start(shape());
+        String topicId = fill(cluster);
+        awaitOffloadedAndBackedUp(cluster);
+        String lostId = view(cluster).clusterId();
+
+        cluster.killAll();
+        for (int id = 1; id <= 3; id++) {
+            deleteAll(Path.of(cluster.layout().bookie(id).get("bookie.data.dirs")));
+        }
+        Path metadata = Path.of(cluster.layout().metadata(1).get("metadata.data.dir"));
+        deleteAll(metadata);
+
+        CommandRun restore = restore(cluster, metadata);
+        assertThat(restore.exitCode()).as(restore.output()).isZero();
+        assertThat(restore.output())
+                .contains("of cluster " + lostId, "group " + GROUP + ": committed offset 100 of young-0", "set to 0")
+                .doesNotContain(KEPT + "-0:", KEPT + "-1:");
+        CommandRun again = restore(cluster, metadata);
+        assertThat(again.exitCode()).as(again.output()).isEqualTo(Reason.DIRECTORY_FOREIGN.exitCode());
+
+        cluster.startAll();
+        assertThat(view(cluster).clusterId()).isNotEqualTo(lostId);
+        assertThat(view(cluster).bucketId()).isEqualTo(lostId);
+        assertIsAsItWas(cluster, topicId);
+        assertTheGroupGoesOn(cluster);
+        assertTheLostClusterIsRefused(cluster);
+    }
+
+    private static ClusterShape shape() {
+        return ClusterShape.of(1, 3, 1)
+                .withMetadata("metadata.offload.delay.ms", "100")
+                .withMetadata("metadata.offload.small.wait.ms", "300")
+                .withBookie("tiering.backup.interval.ms", "1000")
+                .withBroker("offsets.topic.num.partitions", "2");
+    }
+
+    /** @return the kept topic's id */
+    private String fill(ProcessCluster cluster) throws Exception {
+        cluster.createTopic(KEPT, 2, Map.of("segment.bytes", "262144", "segment.ms", "2000", "retention.ms", "-1"));
+        cluster.createTopic(ON_BOOKIES_ONLY, 1, Map.of());
+        try (NumberedProducer producer = new NumberedProducer(cluster.bootstrap(), KEPT, 100, acks, PATIENCE)) {
+            producer.start(1, RECORDS, 0).done().get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+            assertThat(producer.failure()).isNull();
+        }
+        AckLog young = new AckLog(1);
+        try (NumberedProducer producer =
+                new NumberedProducer(cluster.bootstrap(), ON_BOOKIES_ONLY, 100, young, PATIENCE)) {
+            producer.start(1, 100, 0).done().get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+        }
+        commit(cluster, Map.of(FIRST, new OffsetAndMetadata(1)));
+        try (Admin admin = cluster.admin()) {
+            ConfigResource offsets = new ConfigResource(ConfigResource.Type.TOPIC, OFFSETS);
+            admin.incrementalAlterConfigs(Map.of(
+                            offsets,
+                            List.of(new AlterConfigOp(new ConfigEntry("segment.ms", "500"), AlterConfigOp.OpType.SET))))
+                    .all()
+                    .get(60, TimeUnit.SECONDS);
+            commit(
+                    cluster,
+                    Map.of(
+                            FIRST,
+                            new OffsetAndMetadata(5_000),
+                            SECOND,
+                            new OffsetAndMetadata(acks.end(1)),
+                            YOUNG,
+                            new OffsetAndMetadata(100)));
+            return admin.describeTopics(List.of(KEPT))
+                    .allTopicNames()
+                    .get(60, TimeUnit.SECONDS)
+                    .get(KEPT)
+                    .topicId()
+                    .toString();
+        }
+    }
+
+    private static KafkaConsumer<byte[], byte[]> member(ProcessCluster cluster) {
+        Map<String, Object> config = Map.of(
+                "bootstrap.servers",
+                cluster.bootstrap(),
+                "group.id",
+                GROUP,
+                "enable.auto.commit",
+                false,
+                "auto.offset.reset",
+                "none",
+                "default.api.timeout.ms",
+                120_000);
+        return new KafkaConsumer<>(config, new ByteArrayDeserializer(), new ByteArrayDeserializer());
+    }
+
+    private static void commit(ProcessCluster cluster, Map<TopicPartition, OffsetAndMetadata> offsets) {
+        try (KafkaConsumer<byte[], byte[]> member = member(cluster)) {
+            member.assign(offsets.keySet());
+            member.commitSync(offsets);
+        }
+    }
+
+    private void awaitOffloadedAndBackedUp(ProcessCluster cluster) throws Exception {
+        Await.until("all of the topic is offloaded", PATIENCE, () -> {
+            MetadataView view = view(cluster);
+            Topic topic = view.topic(KEPT).orElseThrow();
+            return offloadedEnd(view, topic, 0) == acks.end(0) && offloadedEnd(view, topic, 1) == acks.end(1);
+        });
+        try (Admin admin = cluster.admin()) {
+            Await.until("the commits are offloaded", PATIENCE, () -> {
+                MetadataView view = view(cluster);
+                Topic topic = view.topic(OFFSETS).orElseThrow();
+                for (int index = 0; index < topic.partitions(); index++) {
+                    if (offloadedEnd(view, topic, index) < end(admin, index)) {
+                        return false;
+                    }
+                }
+                return true;
+            });
+        }
+        long version = view(cluster).version();
+        Await.until("a backup of that", PATIENCE, () -> newestBackup(cluster) >= version);
+    }
+
+    private static long end(Admin admin, int index) {
+        TopicPartition partition = new TopicPartition(OFFSETS, index);
+        try {
+            return admin.listOffsets(Map.of(partition, OffsetSpec.latest()))
+                    .all()
+                    .get(60, TimeUnit.SECONDS)
+                    .get(partition)
+                    .offset();
+        } catch (Exception e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private static long offloadedEnd(MetadataView view, Topic topic, int index) {
+        long end = 0;
+        for (SegmentDescriptor segment : view.partition(new PartitionId(topic.id(), index))
+                .orElseThrow()
+                .chain()
+                .segments()) {
+            end = segment.isOffloaded() ? segment.endOffset() : end;
+        }
+        return end;
+    }
+
+    /** The version in the name of the newest one. */
+    private static long newestBackup(ProcessCluster cluster) {
+        try (Stream<Path> files = Files.walk(cluster.layout().bucket())) {
+            return files.map(file -> file.getFileName().toString())
+                    .filter(name -> name.endsWith(".meta"))
+                    .mapToLong(name -> Long.parseLong(name.substring(21, 41)))
+                    .max()
+                    .orElse(-1);
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private static MetadataView view(ProcessCluster cluster) {
+        try (MetadataLink link = MetadataLink.open(cluster.layout().metadataNodes(), Duration.ofSeconds(60))) {
+            return link.client().linearizable().join();
+        }
+    }
+
+    private CommandRun restore(ProcessCluster cluster, Path metadata) throws IOException {
+        return CommandRun.of(
+                clusters.directory(),
+                "restore",
+                "--from",
+                "file:" + cluster.layout().bucket(),
+                "--into",
+                metadata.toString());
+    }
+
+    private void assertIsAsItWas(ProcessCluster cluster, String topicId) throws Exception {
+        ReadBack.of(cluster.bootstrap(), KEPT, 2, PATIENCE).isExactly(acks);
+        try (Admin admin = cluster.admin()) {
+            var described = admin.describeTopics(List.of(KEPT, ON_BOOKIES_ONLY))
+                    .allTopicNames()
+                    .get(60, TimeUnit.SECONDS);
+            assertThat(described.get(KEPT).topicId()).hasToString(topicId);
+            ConfigResource resource = new ConfigResource(ConfigResource.Type.TOPIC, KEPT);
+            assertThat(admin.describeConfigs(List.of(resource))
+                            .all()
+                            .get(60, TimeUnit.SECONDS)
+                            .get(resource)
+                            .get("segment.bytes")
+                            .value())
+                    .isEqualTo("262144");
+            assertThat(admin.listConsumerGroupOffsets(GROUP)
+                            .partitionsToOffsetAndMetadata()
+                            .get(60, TimeUnit.SECONDS))
+                    .hasEntrySatisfying(FIRST, o -> assertThat(o.offset()).isEqualTo(5_000))
+                    .hasEntrySatisfying(SECOND, o -> assertThat(o.offset()).isEqualTo(acks.end(1)))
+                    .hasEntrySatisfying(YOUNG, o -> assertThat(o.offset()).isZero());
+        }
+    }
+
+    private void assertTheGroupGoesOn(ProcessCluster cluster) throws Exception {
+        try (NumberedProducer producer = new NumberedProducer(cluster.bootstrap(), KEPT, 100, acks, PATIENCE)) {
+            producer.start(RECORDS + 1, 2_000, 0).done().get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+            assertThat(producer.failure()).isNull();
+        }
+        ReadBack.of(cluster.bootstrap(), KEPT, 2, PATIENCE).isExactly(acks);
+        long wanted = acks.end(0) - 5_000 + 1_000;
+        try (KafkaConsumer<byte[], byte[]> member = member(cluster)) {
+            member.subscribe(List.of(KEPT));
+            long[] got = {0};
+            long[] first = {Long.MAX_VALUE};
+            Await.until("the group reads on", PATIENCE, () -> {
+                member.poll(Duration.ofMillis(200)).forEach(record -> {
+                    got[0]++;
+                    first[0] = record.partition() == 0 ? Math.min(first[0], record.offset()) : first[0];
+                });
+                return got[0] >= wanted;
+            });
+            assertThat(first[0]).isEqualTo(5_000);
+            assertThat(got[0]).isEqualTo(wanted);
+        }
+    }
+
+    /** What is left of the lost cluster, or any other cluster, can't use the prefix. */
+    private void assertTheLostClusterIsRefused(ProcessCluster cluster) throws Exception {
+        ProcessCluster other = clusters.prepare(ClusterShape.of(1, 1, 0)
+                .withBookie("tiering.local.dir", cluster.layout().bucket().toString()));
+        ProcessCluster.awaitReady(other.launchMetadata(1));
+        ChildProcess bookie = other.launchBookie(1);
+        assertThat(bookie.awaitExit(PATIENCE)).hasValue(Reason.NO_BUCKET.exitCode());
+        assertThat(String.join("\n", bookie.lastLines())).contains("belongs to cluster");
+    }
+
+    private static void deleteAll(Path directory) throws IOException {
+        try (Stream<Path> files = Files.walk(directory)) {
+            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+                Files.delete(file);
+            }
+        }
+    }
+}

@@ -1,0 +1,2 @@
+/** Clusters of processes and their bucket. */
+package io.varve.itest.tier;
