@@ -3,6 +3,7 @@ package io.varve.serving.partition;
 import io.netty.buffer.ByteBuf;
 import io.varve.bookie.client.BookieClient.ReadPriority;
 import io.varve.bookie.client.BookieStatus;
+import io.varve.metadata.model.ObjectRef;
 import io.varve.metadata.model.SegmentDescriptor;
 import io.varve.protocol.record.RecordBatchHeader;
 import io.varve.serving.cache.TailCache;
@@ -167,7 +168,7 @@ final class LogReader {
 
     private CompletableFuture<ByteBuf> readSegment(SegmentDescriptor segment, long fromOffset, int maxBytes) {
         if (segment.replicas().isEmpty() && segment.isOffloaded()) {
-            return segments.readRemote(segment, fromOffset, maxBytes);
+            return segments.readRemote(segment, fromOffset, maxBytes, objectAfter(segment));
         }
         boolean isOpen = segment.state() == SegmentDescriptor.State.OPEN;
         int rotation = Long.hashCode(segment.id().value()) + log.id().index();
@@ -178,10 +179,19 @@ final class LogReader {
                         return CompletableFuture.completedFuture(read.entries());
                     }
                     return segment.isOffloaded()
-                            ? segments.readRemote(segment, fromOffset, maxBytes)
+                            ? segments.readRemote(segment, fromOffset, maxBytes, Optional.empty())
                             : CompletableFuture.failedFuture(
                                     new IllegalStateException("no replica answers: " + read.status()));
                 });
+    }
+
+    /** The next object of the log, if what it holds is nowhere else. */
+    private Optional<ObjectRef> objectAfter(SegmentDescriptor segment) {
+        return log.partition()
+                .chain()
+                .covering(segment.object().orElseThrow().endOffset())
+                .filter(next -> next.replicas().isEmpty())
+                .flatMap(SegmentDescriptor::object);
     }
 
     private void cut(

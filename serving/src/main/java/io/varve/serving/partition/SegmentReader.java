@@ -7,6 +7,7 @@ import io.varve.bookie.client.BookieAddress;
 import io.varve.bookie.client.BookieClient.CheckpointReply;
 import io.varve.bookie.client.BookieClient.ReadPriority;
 import io.varve.bookie.client.BookieStatus;
+import io.varve.metadata.model.ObjectRef;
 import io.varve.metadata.model.Replica;
 import io.varve.metadata.model.SegmentDescriptor;
 import io.varve.serving.core.partition.CheckpointFormatException;
@@ -157,11 +158,21 @@ final class SegmentReader {
         }
     }
 
-    /** Entries from object storage, in the form that bookies answer in. */
-    CompletableFuture<ByteBuf> readRemote(SegmentDescriptor segment, long fromOffset, int maxBytes) {
+    /**
+     * Entries from object storage, in the form that bookies answer in.
+     *
+     * @param next the object in which the log goes on, if there is one
+     */
+    CompletableFuture<ByteBuf> readRemote(
+            SegmentDescriptor segment, long fromOffset, int maxBytes, Optional<ObjectRef> next) {
+        ObjectRef object = segment.object().orElseThrow();
         return context.remote()
-                .read(segment.object().orElseThrow(), segment.partition(), fromOffset, maxBytes)
-                .thenApply(remote -> Unpooled.wrappedBuffer(remote.entries().toArray(new ByteBuffer[0])));
+                .read(object, segment.partition(), fromOffset, maxBytes)
+                .thenApply(remote -> {
+                    next.ifPresent(after ->
+                            context.remote().expect(segment.partition(), object, remote.nextOffset(), after));
+                    return Unpooled.wrappedBuffer(remote.entries().toArray(new ByteBuffer[0]));
+                });
     }
 
     private static List<Replica> rotated(List<Replica> replicas, int rotation) {

@@ -140,11 +140,11 @@ final class StateLoader {
 
     private CompletableFuture<ByteBuf> read(SegmentDescriptor segment, long fromOffset) {
         if (segment.replicas().isEmpty() && segment.isOffloaded()) {
-            return reader.readRemote(segment, fromOffset, CHUNK_BYTES);
+            return reader.readRemote(segment, fromOffset, CHUNK_BYTES, Optional.empty());
         }
         return reader.read(segment, fromOffset, CHUNK_BYTES, ReadPriority.RECOVERY, 0)
                 .thenCompose(read -> read.status() != BookieStatus.OK && segment.isOffloaded()
-                        ? reader.readRemote(segment, fromOffset, CHUNK_BYTES)
+                        ? reader.readRemote(segment, fromOffset, CHUNK_BYTES, Optional.empty())
                         : CompletableFuture.completedFuture(orThrow(read)));
     }
 

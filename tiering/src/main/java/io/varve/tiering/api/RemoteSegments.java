@@ -22,6 +22,15 @@ public interface RemoteSegments extends AutoCloseable {
      */
     CompletableFuture<RemoteEntries> read(ObjectRef object, PartitionId partition, long fromOffset, int maxBytes);
 
+    /**
+     * Says where a reader goes on that reaches the end of an object, so that what it will ask for is on its way by then. For a sequential reader alone; nothing happens for
+     * another, or long before the end. Never blocks; tells of no trouble.
+     *
+     * @param nextOffset where its last read ended, within {@code object}
+     * @param next begins where {@code object} ends
+     */
+    default void expect(PartitionId partition, ObjectRef object, long nextOffset, ObjectRef next) {}
+
     /** The first record with a time at or after {@code timestampMs} can only be in the entry that starts here; empty if none is. */
     CompletableFuture<Optional<Long>> entryForTimestamp(ObjectRef object, PartitionId partition, long timestampMs);
 

@@ -83,6 +83,38 @@ public final class ReadAhead {
         return plan;
     }
 
+    /** How far ahead is read of the reader that will go on at an offset; 0 if none will, or not in sequence. */
+    public long depthBytes(PartitionId partition, long offset) {
+        Reader reader = readers.get(new Position(partition, offset));
+        return reader == null ? 0 : reader.depthBytes();
+    }
+
+    /**
+     * How many of an object's first blocks to fetch for a reader that is still in the object before it.
+     *
+     * @param before what the reader has yet to read there
+     * @param stepBytes only as many as make whole steps, or all there are: a GET for each step
+     */
+    public static int firstBlocks(BlockIndex index, long depthBytes, long before, long stepBytes) {
+        long room = depthBytes - before;
+        int end = 0;
+        long stored = 0;
+        long raw = 0;
+        for (int block = 0; block < index.blocks(); block++) {
+            raw += index.rawBytes(block);
+            stored += index.storedBytes(block);
+            if (raw > room) {
+                return end;
+            }
+            boolean isStep = block + 1 == index.blocks() || stored + index.storedBytes(block + 1) > stepBytes;
+            if (isStep) {
+                end = block + 1;
+                stored = 0;
+            }
+        }
+        return end;
+    }
+
     /** How many readers are remembered. */
     public int readers() {
         return readers.size();

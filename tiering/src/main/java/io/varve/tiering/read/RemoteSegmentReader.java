@@ -104,6 +104,44 @@ public final class RemoteSegmentReader implements RemoteSegments {
     }
 
     @Override
+    public void expect(PartitionId partition, ObjectRef object, long nextOffset, ObjectRef next) {
+        long depthBytes;
+        synchronized (readAhead) {
+            depthBytes = readAhead.depthBytes(partition, nextOffset);
+        }
+        Optional<ObjectTail> here = cache.tail(object.key());
+        if (depthBytes == 0 || here.isEmpty()) {
+            return;
+        }
+        long left = bytesLeft(here.get(), object, nextOffset);
+        if (left >= depthBytes) {
+            return;
+        }
+        tail(next, partition).whenComplete((tail, failure) -> {
+            if (failure == null) {
+                int end = ReadAhead.firstBlocks(tail.index(), depthBytes, left, settings.rangeBytes());
+                if (end > 0) {
+                    fills.ahead(next.key(), tail, 0, end);
+                }
+            } else if (StoreFailures.root(failure) instanceof Error broken) {
+                faults.onFault("remote read", broken);
+            }
+        });
+    }
+
+    /** From an offset to the end of its object, in whole blocks. */
+    private static long bytesLeft(ObjectTail tail, ObjectRef object, long nextOffset) {
+        if (nextOffset >= object.endOffset()) {
+            return 0;
+        }
+        long left = 0;
+        for (int block = tail.index().blockOf(nextOffset); block < tail.index().blocks(); block++) {
+            left += tail.index().rawBytes(block);
+        }
+        return left;
+    }
+
+    @Override
     public CompletableFuture<Optional<Long>> entryForTimestamp(
             ObjectRef object, PartitionId partition, long timestampMs) {
         return told(

@@ -51,6 +51,28 @@ class ReadAheadTest {
     }
 
     @Test
+    void ofTheNextObjectWholeStepsAreFetchedWithinWhatIsLeftOfTheDepth() {
+        long step = 8 * blockBytes;
+        assertThat(ReadAhead.firstBlocks(index, 4 * blockBytes, 0, step)).as("no whole step").isZero();
+        assertThat(ReadAhead.firstBlocks(index, 40 * blockBytes, 40 * blockBytes, step)).isZero();
+        int some = ReadAhead.firstBlocks(index, 40 * blockBytes, 0, step);
+        int fewer = ReadAhead.firstBlocks(index, 40 * blockBytes, 20 * blockBytes, step);
+        assertThat(fewer).isPositive().isLessThan(some);
+        assertThat(index.position(some) - index.position(0)).isLessThanOrEqualTo(40 * blockBytes);
+        assertThat(ReadAhead.firstBlocks(index, Long.MAX_VALUE, 0, step)).isEqualTo(index.blocks());
+    }
+
+    @Test
+    void aReadersDepthIsKnownByWhereItGoesOn() {
+        ReadAhead ahead = new ReadAhead(blockBytes, 16 * blockBytes, MANY, 100, 1000);
+        read(ahead, 0, 0);
+        assertThat(ahead.depthBytes(PARTITION, index.firstOffset(1))).isZero();
+        read(ahead, 1, 0);
+        assertThat(ahead.depthBytes(PARTITION, index.firstOffset(2))).isEqualTo(blockBytes);
+        assertThat(ahead.depthBytes(PARTITION, index.firstOffset(9))).isZero();
+    }
+
+    @Test
     void manyReadersShareTheBudget() {
         ReadAhead ahead = new ReadAhead(blockBytes, 16 * blockBytes, 10 * blockBytes, 1000, 1000);
         long fetched = 0;

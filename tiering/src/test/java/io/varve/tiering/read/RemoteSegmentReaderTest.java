@@ -227,6 +227,37 @@ class RemoteSegmentReaderTest {
     }
 
     @Test
+    void aSequentialReaderFindsTheNextObjectOnItsWayWhenItGetsThere() throws Exception {
+        BuiltObject second = BuiltObject.of(
+                List.of(TestSegments.segment(9, ref.endOffset(), 200, 500, true)), BLOCK, Lz4FrameCompression.INSTANCE);
+        memory.overwrite("c/t/7/2.seg", second.bytes());
+        ObjectRef next = new ObjectRef(
+                "c/t/7/2.seg",
+                77,
+                second.written().length(),
+                second.written().crc(),
+                second.written().startOffset(),
+                second.written().endOffset(),
+                second.written().maxTimestampMs());
+        reader.expect(PARTITION, ref, 0, next);
+        assertThat(store.calls(Verb.GET)).as("nobody reads in sequence").isZero();
+        for (long at = 0; at < ref.endOffset(); ) {
+            at = get(reader.read(ref, PARTITION, at, 64 * 1024)).nextOffset();
+        }
+        long cached = reader.cachedBytes();
+        reader.expect(PARTITION, ref, ref.endOffset(), next);
+        long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(10);
+        while (reader.cachedBytes() <= cached + BLOCK) {
+            assertThat(System.nanoTime()).as("it is never fetched ahead").isLessThan(deadlineNs);
+            Thread.onSpinWait();
+        }
+        long calls = store.calls(Verb.GET);
+        assertThat(get(reader.read(next, PARTITION, next.startOffset(), 1024)).entries())
+                .isNotEmpty();
+        assertThat(store.calls(Verb.GET)).isEqualTo(calls);
+    }
+
+    @Test
     void anErrorReachesTheFaultHandlerAlsoFromAFillThatNobodyWaitsFor() throws Exception {
         isBroken = true;
         store.once(Verb.GET, new Fault.Break());
