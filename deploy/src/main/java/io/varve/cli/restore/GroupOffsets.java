@@ -55,8 +55,8 @@ final class GroupOffsets {
             this.partitions.put(partition.id(), partition);
             for (SegmentDescriptor segment : partition.segments()) {
                 lastSegmentId = Math.max(lastSegmentId, segment.id().value());
-                lastAttemptId = Math.max(
-                        lastAttemptId, segment.object().orElseThrow().attemptId());
+                lastAttemptId =
+                        Math.max(lastAttemptId, segment.object().orElseThrow().attemptId());
             }
         }
         lastSegmentId += IDS_LEFT_OUT;

@@ -56,7 +56,8 @@ public final class RestoreCommand implements Callable<Integer> {
     @Option(
             names = "--cluster",
             paramLabel = "ID",
-            description = "Whose objects to take, by what their keys begin with, if more than one cluster left its mark.")
+            description =
+                    "Whose objects to take, by what their keys begin with, if more than one cluster left its mark.")
     private String cluster;
 
     @Option(names = "--dry-run", description = "Says what there is, and changes nothing.")

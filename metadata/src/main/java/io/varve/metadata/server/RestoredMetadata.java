@@ -22,13 +22,15 @@ public final class RestoredMetadata {
     /**
      * Refuses a directory that can't be restored into.
      *
-     * @throws StartupException DIRECTORY_FOREIGN if a metadata node has run in it
+     * @throws StartupException DIRECTORY_FOREIGN if a metadata node has run in it, or waits in it to begin
      */
     public static void checkEmpty(Path directory) {
-        if (Files.exists(directory.resolve("raft")) || Files.exists(directory.resolve("cookie"))) {
+        boolean hasBegun = Files.exists(directory.resolve("raft")) || Files.exists(directory.resolve("cookie"));
+        if (hasBegun || MetadataBackup.waitingIn(directory).isPresent()) {
             throw new StartupException(
                     StartupException.Reason.DIRECTORY_FOREIGN,
-                    "The data directory " + directory + " is a metadata node's already: restore into an empty one");
+                    "The data directory " + directory
+                            + " is a metadata node's already, or was restored into: restore into an empty one");
         }
     }
 

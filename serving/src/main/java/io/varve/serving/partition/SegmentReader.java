@@ -169,8 +169,8 @@ final class SegmentReader {
         return context.remote()
                 .read(object, segment.partition(), fromOffset, maxBytes)
                 .thenApply(remote -> {
-                    next.ifPresent(after ->
-                            context.remote().expect(segment.partition(), object, remote.nextOffset(), after));
+                    next.ifPresent(
+                            after -> context.remote().expect(segment.partition(), object, remote.nextOffset(), after));
                     return Unpooled.wrappedBuffer(remote.entries().toArray(new ByteBuffer[0]));
                 });
     }

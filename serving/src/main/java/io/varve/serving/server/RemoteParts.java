@@ -54,7 +54,8 @@ final class RemoteParts implements ServingNode.Disconnect {
         this.bookies = new RemoteBookieClient(BookieClientOptions.of(new RpcClientOptions(
                 () -> identity.inCluster(clusterId), loops, clock, randomness, faults, RpcBounds.DEFAULT)));
         try {
-            this.tiering = Tiering.open(config.tiering(), metadata.view().bucketId(), clock, randomness, registry, faults);
+            this.tiering =
+                    Tiering.open(config.tiering(), metadata.view().bucketId(), clock, randomness, registry, faults);
         } catch (RuntimeException e) {
             bookies.close();
             metadata.close();

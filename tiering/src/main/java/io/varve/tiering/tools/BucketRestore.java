@@ -106,12 +106,8 @@ public final class BucketRestore {
                     List.copyOf(partition.getValue().objects().values()));
             count += partition.getValue().objects().size();
         }
-        RestorePlan.Restored plan = RestorePlan.of(new RestorePlan.Found(
-                metadata,
-                objects,
-                manifests(metadata),
-                replicas,
-                acks));
+        RestorePlan.Restored plan =
+                RestorePlan.of(new RestorePlan.Found(metadata, objects, manifests(metadata), replicas, acks));
         lost.addAll(plan.lost());
         return new Found(used, metadata, plan.topics(), plan.partitions(), lost, count);
     }

@@ -53,8 +53,11 @@ class ReadAheadTest {
     @Test
     void ofTheNextObjectWholeStepsAreFetchedWithinWhatIsLeftOfTheDepth() {
         long step = 8 * blockBytes;
-        assertThat(ReadAhead.firstBlocks(index, 4 * blockBytes, 0, step)).as("no whole step").isZero();
-        assertThat(ReadAhead.firstBlocks(index, 40 * blockBytes, 40 * blockBytes, step)).isZero();
+        assertThat(ReadAhead.firstBlocks(index, 4 * blockBytes, 0, step))
+                .as("no whole step")
+                .isZero();
+        assertThat(ReadAhead.firstBlocks(index, 40 * blockBytes, 40 * blockBytes, step))
+                .isZero();
         int some = ReadAhead.firstBlocks(index, 40 * blockBytes, 0, step);
         int fewer = ReadAhead.firstBlocks(index, 40 * blockBytes, 20 * blockBytes, step);
         assertThat(fewer).isPositive().isLessThan(some);

@@ -137,11 +137,7 @@ class RestorePlanTest {
 
     private RestorePlan.Restored plan(boolean withBackup) {
         return RestorePlan.of(new RestorePlan.Found(
-                withBackup ? Optional.of(metadata.view()) : Optional.empty(),
-                objects,
-                new TreeSet<>(),
-                3,
-                2));
+                withBackup ? Optional.of(metadata.view()) : Optional.empty(), objects, new TreeSet<>(), 3, 2));
     }
 
     private static org.assertj.core.groups.Tuple tuple(long a, long b) {

@@ -34,12 +34,18 @@ final class InternalTopicCreator {
 
     /** Its coordinator moves the log's start itself. */
     private static final Map<String, String> KEPT = Map.of(
-            "cleanup.policy", "delete",
-            "retention.ms", "-1",
-            "retention.bytes", "-1",
-            "segment.ms", ROLLED_MS,
-            "local.retention.ms", KEPT_LOCALLY,
-            "local.retention.bytes", KEPT_LOCALLY);
+            "cleanup.policy",
+            "delete",
+            "retention.ms",
+            "-1",
+            "retention.bytes",
+            "-1",
+            "segment.ms",
+            ROLLED_MS,
+            "local.retention.ms",
+            KEPT_LOCALLY,
+            "local.retention.bytes",
+            KEPT_LOCALLY);
 
     private final MetadataClient metadata;
     private final CoordinatorOptions options;
