@@ -1,14 +1,13 @@
 package io.varve.tiering.backup;
 
+import static io.varve.tiering.object.StoreFailures.await;
+
 import io.varve.tiering.object.ObjectStore;
-import io.varve.tiering.object.StoreFailures;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.zip.CRC32C;
 
 /**
@@ -86,13 +85,5 @@ final class BackupUpload extends OutputStream {
         }
         parts.add(await(store.putPart(key, uploadId, parts.size() + 1, filling.flip())));
         filling = ByteBuffer.allocate(partBytes);
-    }
-
-    static <T> T await(CompletableFuture<T> answer) throws IOException {
-        try {
-            return answer.join();
-        } catch (CompletionException e) {
-            throw new IOException(StoreFailures.of(e).getMessage(), e);
-        }
     }
 }

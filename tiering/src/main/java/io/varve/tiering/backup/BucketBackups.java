@@ -1,6 +1,6 @@
 package io.varve.tiering.backup;
 
-import static io.varve.tiering.backup.BackupUpload.await;
+import static io.varve.tiering.object.StoreFailures.await;
 
 import io.varve.tiering.api.MetadataBackups;
 import io.varve.tiering.core.BackupKey;

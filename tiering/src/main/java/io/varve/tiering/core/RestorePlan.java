@@ -137,10 +137,13 @@ public final class RestorePlan {
 
     private RestoredPartition restore(Topic topic, PartitionId id, Optional<PartitionState> known) {
         String name = topic.name() + "-" + id.index();
-        long floor = known.map(PartitionState::logStartOffset).orElse(0L);
+        long wasFrom = known.map(PartitionState::logStartOffset).orElse(0L);
+        long floor = wasFrom;
         long knownEnd = known.map(RestorePlan::sealedEnd).orElse(floor);
         Optional<ManifestRef> manifest = known.flatMap(p -> p.chain().manifest())
-                .filter(m -> found.manifests().contains(m.key()));
+                .filter(m -> found.manifests().contains(m.key()))
+                .filter(m -> coveredFrom(id, m.endOffset()) < m.endOffset());
+        floor = Math.max(floor, manifest.map(m -> coveredFrom(id, m.endOffset())).orElse(0L));
         List<SegmentDescriptor> segments = new ArrayList<>();
         long next = manifest.map(ManifestRef::endOffset).orElse(-1L);
         for (SegmentDescriptor segment : candidates(topic, id, Math.max(floor, next))) {
@@ -167,8 +170,26 @@ public final class RestorePlan {
                 name,
                 new RestoredPartition(
                         id, start(floor, knownEnd, manifest, segments), manifest, segments, epoch + EPOCHS_LEFT_OUT),
-                floor,
+                wasFrom,
                 knownEnd);
+    }
+
+    /** The offset from which on objects hold everything below {@code end}; {@code end} if none holds what comes right before it. */
+    private long coveredFrom(PartitionId id, long end) {
+        List<HeldObject> objects = new ArrayList<>(found.objects().getOrDefault(id, List.of()));
+        objects.sort((a, b) -> Long.compare(a.ref().startOffset(), b.ref().startOffset()));
+        long from = end;
+        long next = -1;
+        for (HeldObject object : objects) {
+            if (object.ref().startOffset() >= end) {
+                break;
+            }
+            if (next < object.ref().startOffset()) {
+                from = object.ref().startOffset();
+            }
+            next = Math.max(next, object.ref().endOffset());
+        }
+        return next >= end ? from : end;
     }
 
     private RestoredPartition told(String name, RestoredPartition restored, long floor, long knownEnd) {

@@ -1,5 +1,7 @@
 package io.varve.tiering.object;
 
+import java.io.IOException;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 
@@ -30,5 +32,18 @@ public final class StoreFailures {
         return root instanceof StoreException store
                 ? store
                 : new StoreException(StoreException.Kind.UNREACHABLE, root.toString(), root);
+    }
+
+    /**
+     * Waits for a store's answer: every call has its deadline.
+     *
+     * @throws IOException with the store's one line, if it failed
+     */
+    public static <T> T await(CompletableFuture<T> answer) throws IOException {
+        try {
+            return answer.join();
+        } catch (CompletionException e) {
+            throw new IOException(of(e).getMessage(), e);
+        }
     }
 }

@@ -1,14 +1,13 @@
 package io.varve.tiering.scrub;
 
+import static io.varve.tiering.object.StoreFailures.await;
+
 import io.varve.base.Clock;
 import io.varve.metadata.model.ObjectKeys;
 import io.varve.tiering.api.UploadSweep;
 import io.varve.tiering.object.ObjectStore;
-import io.varve.tiering.object.StoreFailures;
 import java.io.IOException;
 import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 
 /** Looks for uploads of one cluster that were never completed. A page of the store's answer in memory. */
 public final class StaleUploads implements UploadSweep {
@@ -40,13 +39,5 @@ public final class StaleUploads implements UploadSweep {
             cursor = page.cursor();
         } while (cursor.isPresent());
         return dropped;
-    }
-
-    private static <T> T await(CompletableFuture<T> answer) throws IOException {
-        try {
-            return answer.join();
-        } catch (CompletionException e) {
-            throw new IOException(StoreFailures.of(e).getMessage(), e);
-        }
     }
 }

@@ -9,12 +9,19 @@ import io.varve.base.TopicId;
 import io.varve.metadata.api.MetadataClient;
 import io.varve.metadata.api.MetadataClient.Roll;
 import io.varve.metadata.api.MetadataClient.Seal;
+import io.varve.metadata.api.MetadataView;
 import io.varve.metadata.model.ObjectRef;
 import io.varve.metadata.model.RestoredPartition;
 import io.varve.metadata.model.SegmentDescriptor;
 import io.varve.metadata.model.Topic;
 import io.varve.metadata.testing.InMemoryMetadata;
 import io.varve.metadata.testing.StepClock;
+import io.varve.protocol.meta.ManifestMarkProto;
+import io.varve.protocol.meta.ManifestProto;
+import io.varve.protocol.meta.MetadataRecord;
+import io.varve.protocol.meta.PartitionIdProto;
+import io.varve.protocol.meta.PartitionRecord;
+import io.varve.protocol.meta.TopicIdProto;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -103,6 +110,51 @@ class RestorePlanTest {
         assertThat(plan(true).lost())
                 .containsExactly(
                         "orders-0: offsets 100 to 199 were written before the backup was taken, and are in no object");
+    }
+
+    @Test
+    void aManifestThatIsThereIsUsedAndTheLogStartsWhereItsObjectsDo() {
+        MetadataView backup = metadata.image().replay(withManifest(partition, "root", 0, 200));
+        object(partition, "orders", 1, 100, 150);
+        object(partition, "orders", 2, 150, 200);
+        object(partition, "orders", 3, 200, 260);
+        RestoredPartition restored = plan(backup, "root").partitions().get(0);
+        assertThat(restored.manifest()).isPresent();
+        assertThat(restored.logStartOffset()).as("what retention took since is gone").isEqualTo(100);
+        assertThat(restored.segments()).extracting(SegmentDescriptor::startOffset).containsExactly(200L);
+        assertThat(restored.endOffset()).isEqualTo(260);
+
+        RestoredPartition without = plan(backup, "another").partitions().get(0);
+        assertThat(without.manifest()).isEmpty();
+        assertThat(without.segments())
+                .extracting(SegmentDescriptor::startOffset)
+                .containsExactly(100L, 150L, 200L);
+    }
+
+    private RestorePlan.Restored plan(MetadataView backup, String manifest) {
+        return RestorePlan.of(new RestorePlan.Found(
+                Optional.of(backup), objects, new TreeSet<>(List.of(manifest)), 3, 2));
+    }
+
+    /** A backup's record of a partition with a manifest. */
+    private static MetadataRecord withManifest(PartitionId id, String key, long start, long end) {
+        return MetadataRecord.newBuilder()
+                .setPartition(PartitionRecord.newBuilder()
+                        .setId(PartitionIdProto.newBuilder()
+                                .setTopic(TopicIdProto.newBuilder()
+                                        .setHigh(id.topic().high())
+                                        .setLow(id.topic().low()))
+                                .setIndex(id.index()))
+                        .setOwner(-1)
+                        .setManifest(ManifestProto.newBuilder()
+                                .setKey(key)
+                                .setGeneration(1)
+                                .setStartOffset(start)
+                                .setEndOffset(end)
+                                .setSegments(2)
+                                .setLength(100)
+                                .addMarks(ManifestMarkProto.newBuilder().setOffset(end))))
+                .build();
     }
 
     @Test
