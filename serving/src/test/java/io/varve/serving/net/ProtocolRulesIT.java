@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.varve.metadata.testing.InMemoryMetadata;
 import io.varve.protocol.runtime.SystemClock;
+import io.varve.serving.core.config.NamedConfigs;
 import io.varve.serving.log.PartitionLog.Offsets;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -11,6 +12,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.StreamSupport;
@@ -20,11 +22,14 @@ import org.apache.kafka.common.message.ApiVersionsRequestData;
 import org.apache.kafka.common.message.ApiVersionsResponseData;
 import org.apache.kafka.common.message.FetchRequestData;
 import org.apache.kafka.common.message.FetchResponseData;
+import org.apache.kafka.common.message.GetTelemetrySubscriptionsRequestData;
+import org.apache.kafka.common.message.GetTelemetrySubscriptionsResponseData;
 import org.apache.kafka.common.message.ListOffsetsRequestData;
 import org.apache.kafka.common.message.ListOffsetsResponseData;
 import org.apache.kafka.common.message.MetadataRequestData;
 import org.apache.kafka.common.message.ProduceRequestData;
 import org.apache.kafka.common.message.ProduceResponseData.PartitionProduceResponse;
+import org.apache.kafka.common.message.PushTelemetryRequestData;
 import org.apache.kafka.common.message.ResponseHeaderData;
 import org.apache.kafka.common.protocol.ApiKeys;
 import org.apache.kafka.common.protocol.ByteBufferAccessor;
@@ -36,12 +41,16 @@ import org.apache.kafka.common.requests.ApiVersionsRequest;
 import org.apache.kafka.common.requests.ApiVersionsResponse;
 import org.apache.kafka.common.requests.FetchRequest;
 import org.apache.kafka.common.requests.FetchResponse;
+import org.apache.kafka.common.requests.GetTelemetrySubscriptionsRequest;
+import org.apache.kafka.common.requests.GetTelemetrySubscriptionsResponse;
 import org.apache.kafka.common.requests.ListOffsetsRequest;
 import org.apache.kafka.common.requests.ListOffsetsResponse;
 import org.apache.kafka.common.requests.MetadataRequest;
 import org.apache.kafka.common.requests.MetadataResponse;
 import org.apache.kafka.common.requests.ProduceRequest;
 import org.apache.kafka.common.requests.ProduceResponse;
+import org.apache.kafka.common.requests.PushTelemetryRequest;
+import org.apache.kafka.common.requests.PushTelemetryResponse;
 import org.apache.kafka.common.requests.RequestHeader;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -349,6 +358,52 @@ final class ProtocolRulesIT {
         request.data().setTimeoutMs(50);
         ProduceResponse answer = client.call(request);
         assertThat(results(answer).get(0).errorCode()).isEqualTo(Errors.REQUEST_TIMED_OUT.code());
+    }
+
+    // ---- KIP-714: telemetry without a receiver
+
+    @Test
+    void aClientIsToldWhatToReportAndHeldToItAndNobodyIsToldThatItCanBe() throws IOException {
+        ApiVersionsResponse versions = client.call(new ApiVersionsRequest.Builder().build((short) 3));
+        assertThat(versions.apiVersion(ApiKeys.GET_TELEMETRY_SUBSCRIPTIONS.id)).isNull();
+        broker.metadata
+                .alterBrokerConfigs(
+                        Optional.empty(),
+                        Map.of(
+                                NamedConfigs.CLIENT_METRICS.clusterKey("all", "metrics"), Optional.of("org.apache."),
+                                NamedConfigs.CLIENT_METRICS.clusterKey("all", "interval.ms"), Optional.of("60000")))
+                .join();
+        GetTelemetrySubscriptionsResponseData told = subscription(Uuid.ZERO_UUID);
+        assertThat(told.errorCode()).isZero();
+        assertThat(told.requestedMetrics()).containsExactly("org.apache.");
+        assertThat(told.pushIntervalMs()).isEqualTo(60_000);
+        Uuid id = told.clientInstanceId();
+        assertThat(id).isNotEqualTo(Uuid.ZERO_UUID);
+
+        assertThat(subscription(id).errorCode()).isEqualTo(Errors.THROTTLING_QUOTA_EXCEEDED.code());
+        assertThat(push(id, told.subscriptionId() + 1, false)).isEqualTo(Errors.UNKNOWN_SUBSCRIPTION_ID);
+        assertThat(push(id, told.subscriptionId(), false)).isEqualTo(Errors.THROTTLING_QUOTA_EXCEEDED);
+        assertThat(push(id, told.subscriptionId(), true)).isEqualTo(Errors.NONE);
+        assertThat(push(id, told.subscriptionId(), true)).isEqualTo(Errors.INVALID_REQUEST);
+    }
+
+    private GetTelemetrySubscriptionsResponseData subscription(Uuid id) throws IOException {
+        GetTelemetrySubscriptionsResponse answer = client.call(new GetTelemetrySubscriptionsRequest.Builder(
+                        new GetTelemetrySubscriptionsRequestData().setClientInstanceId(id), true)
+                .build((short) 0));
+        return answer.data();
+    }
+
+    private Errors push(Uuid id, int subscription, boolean last) throws IOException {
+        PushTelemetryResponse answer = client.call(new PushTelemetryRequest.Builder(
+                        new PushTelemetryRequestData()
+                                .setClientInstanceId(id)
+                                .setSubscriptionId(subscription)
+                                .setTerminating(last)
+                                .setMetrics(ByteBuffer.wrap(new byte[] {1})),
+                        true)
+                .build((short) 0));
+        return Errors.forCode(answer.data().errorCode());
     }
 
     // ---- C5, P18, P19, P20: Fetch

@@ -117,6 +117,7 @@ final class TestBroker implements AutoCloseable {
                 new ClientQuotas(metadata, SystemClock.INSTANCE));
         this.coordinators = coordinatorsFactory.over(metadata, logs, faults);
         RequestDispatcher dispatcher = new RequestDispatcher(services, new KafkaRecordValidation(), coordinators);
+        dispatcher.register(meters);
         this.server =
                 KafkaServer.bind(options, new QuotaGate(dispatcher, services), SystemClock.INSTANCE, meters, faults);
         metadata.registerBroker(new BrokerInfo(

@@ -3,6 +3,7 @@ package io.varve.serving.request.share;
 import io.netty.buffer.ByteBuf;
 import io.varve.serving.core.share.Acquired;
 import io.varve.serving.request.Deadlines;
+import io.varve.serving.request.data.FetchMemory;
 import io.varve.serving.request.share.SharePartition.Got;
 import io.varve.serving.request.share.SharePartition.Wish;
 import java.util.ArrayList;
@@ -23,6 +24,7 @@ final class ShareFetchTask {
     private final String member;
     private final boolean exactly;
     private final List<Part> parts;
+    private final FetchMemory memory;
     private final Deadlines deadlines;
     private final CompletableFuture<ShareFetchTask> done = new CompletableFuture<>();
     private final List<Runnable> waits = new ArrayList<>();
@@ -41,14 +43,22 @@ final class ShareFetchTask {
      * @param recordsMax how many records the member wants
      * @param exactly whether it may be no more
      * @param bytesMax how many bytes
+     * @param memory charged for what is read; the bytes of what was acquired are to be given back by whoever gets it
      */
     ShareFetchTask(
-            String member, List<Part> parts, int recordsMax, boolean exactly, int bytesMax, Deadlines deadlines) {
+            String member,
+            List<Part> parts,
+            int recordsMax,
+            boolean exactly,
+            int bytesMax,
+            FetchMemory memory,
+            Deadlines deadlines) {
         this.member = member;
         this.parts = parts;
         this.recordsLeft = recordsMax;
         this.exactly = exactly;
         this.bytesLeft = bytesMax;
+        this.memory = memory;
         this.deadlines = deadlines;
     }
 
@@ -119,37 +129,54 @@ final class ShareFetchTask {
     private void step(int from) {
         for (int index = from; index < parts.size(); index++) {
             Part part = parts.get(index);
-            Wish wish = wish();
-            if (!part.isOpen() || wish.recordsMax() <= 0 || wish.bytesMax() <= 0) {
+            if (!part.isOpen() || isFull()) {
                 continue;
             }
+            Wish wish = wish();
             CompletableFuture<Got> asked = part.partition().acquire(wish);
-            if (!asked.isDone()) {
-                int next = index + 1;
-                asked.thenAccept(got -> {
-                    take(part, got);
-                    step(next);
+            int next = index + 1;
+            if (!asked.isDone() || asked.isCompletedExceptionally()) {
+                asked.whenComplete((got, failure) -> {
+                    if (take(part, wish, got, failure)) {
+                        step(next);
+                    }
                 });
                 return;
             }
-            take(part, asked.join());
+            if (!take(part, wish, asked.getNow(null), null)) {
+                return;
+            }
         }
         endOfRound();
     }
 
-    private synchronized Wish wish() {
-        return new Wish(member, recordsLeft, exactly, bytesLeft);
+    private synchronized boolean isFull() {
+        return recordsLeft <= 0 || bytesLeft <= 0;
     }
 
-    private synchronized void take(Part part, Got got) {
-        part.error = got.error();
-        part.batches.addAll(got.batches());
-        part.acquired.addAll(got.acquired());
-        failed |= got.error() != Errors.NONE;
-        again |= got.again();
-        recordsLeft -= (int) Math.min(recordsLeft, got.records());
-        bytesLeft -= Math.min(bytesLeft, got.bytes());
-        bytes += got.bytes();
+    private synchronized Wish wish() {
+        return new Wish(member, recordsLeft, exactly, memory.take(bytesLeft));
+    }
+
+    /** Takes over what was acquired. Answers whether to go on: not after a defect. */
+    private boolean take(Part part, Wish wish, Got got, Throwable failure) {
+        if (failure != null) {
+            memory.give(wish.bytesMax());
+            done.completeExceptionally(failure);
+            return false;
+        }
+        memory.give(wish.bytesMax() - got.bytes());
+        synchronized (this) {
+            part.error = got.error();
+            part.batches.addAll(got.batches());
+            part.acquired.addAll(got.acquired());
+            failed |= got.error() != Errors.NONE;
+            again |= got.again();
+            recordsLeft -= (int) Math.min(recordsLeft, got.records());
+            bytesLeft -= Math.min(bytesLeft, got.bytes());
+            bytes += got.bytes();
+        }
+        return true;
     }
 
     private void endOfRound() {

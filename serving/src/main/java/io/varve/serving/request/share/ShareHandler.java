@@ -130,36 +130,28 @@ public final class ShareHandler {
         }
         List<CompletableFuture<Part>> opening = new ArrayList<>();
         keys.forEach(key -> opening.add(open(data.groupId(), key)));
-        return Futures.all(opening).thenCompose(parts -> {
-            int reserved =
-                    memory.take(Math.min(data.maxBytes(), broker.settings().fetchBytesMax()));
-            return new ShareFetchTask(
-                            data.memberId(),
-                            parts,
-                            data.maxRecords(),
-                            data.shareAcquireMode() == EXACTLY,
-                            reserved,
-                            broker.deadlines())
-                    .start(data.maxWaitMs())
-                    .handle((task, failure) -> {
-                        if (failure != null) {
-                            memory.give(reserved);
-                            throw new CompletionException(failure);
-                        }
-                        int bytes = task.bytes();
-                        memory.give(reserved - bytes);
-                        synchronized (sessions) {
-                            sessions.served(
-                                    serve.session(),
-                                    task.parts().stream()
-                                            .filter(part -> !part.acquired().isEmpty())
-                                            .map(Part::key)
-                                            .toList());
-                        }
-                        return answer(
-                                request, data, acknowledged, task.parts(), serve.begins(), () -> memory.give(bytes));
-                    });
-        });
+        return Futures.all(opening)
+                .thenCompose(parts -> new ShareFetchTask(
+                                data.memberId(),
+                                parts,
+                                data.maxRecords(),
+                                data.shareAcquireMode() == EXACTLY,
+                                Math.min(data.maxBytes(), broker.settings().fetchBytesMax()),
+                                memory,
+                                broker.deadlines())
+                        .start(data.maxWaitMs()))
+                .thenApply(task -> {
+                    synchronized (sessions) {
+                        sessions.served(
+                                serve.session(),
+                                task.parts().stream()
+                                        .filter(part -> !part.acquired().isEmpty())
+                                        .map(Part::key)
+                                        .toList());
+                    }
+                    int bytes = task.bytes();
+                    return answer(request, data, acknowledged, task.parts(), serve.begins(), () -> memory.give(bytes));
+                });
     }
 
     /** Finds a partition of the group; waits a little for one that this broker is just taking over. Never fails. */

@@ -36,6 +36,7 @@ import org.apache.kafka.common.protocol.Errors;
 final class SharePartition {
 
     private static final long WRITE_AGAIN_MS = 1_000;
+    private static final long DEAD = -1;
 
     private final ShareKey key;
     private final PartitionLog log;
@@ -216,13 +217,18 @@ final class SharePartition {
         boolean mayAcquire;
         Isolation isolation = isolation();
         synchronized (this) {
-            if (deadOf != Errors.NONE) {
-                callback.run();
-                return () -> {};
-            }
-            waiting.add(callback);
-            mayAcquire = !reading && deliveries.mayAcquire(settings.get().limits());
             offset = deliveries.nextOffset();
+            mayAcquire = !reading && deliveries.mayAcquire(settings.get().limits());
+            if (deadOf == Errors.NONE) {
+                waiting.add(callback);
+            } else {
+                offset = DEAD;
+            }
+        }
+        if (offset == DEAD) {
+            // Not under the monitor: whoever is called takes those of other partitions.
+            callback.run();
+            return () -> {};
         }
         Runnable cancelLog = mayAcquire
                 ? log.whenReadable(offset, isolation, () -> {
