@@ -52,12 +52,19 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A process's client of the metadata service: one connection, to whichever node leads; on it the watch, the heartbeats and the commands, so that a change arrives before the answer to the command that
  * made it. Everything is done on one thread of the client's own.
  */
 public final class RemoteMetadataClient extends CommandingClient {
+
+    private static final Logger LOG = LoggerFactory.getLogger(RemoteMetadataClient.class);
+
+    /** How often it is said what is waited for. */
+    private static final long SAY_MS = 10_000;
 
     /** Commands under way at a time; fewer than the service keeps answers. */
     private static final int COMMANDS_MAX = 512;
@@ -113,25 +120,34 @@ public final class RemoteMetadataClient extends CommandingClient {
     }
 
     /**
-     * {@link #start}, and waits until the view is as new as the service is.
+     * {@link #start}, and waits until the view is as new as the service is. Says what it waits for now and then.
      *
      * @throws StartupException NO_QUORUM, in a line, if that doesn't come about in {@code timeoutMs}
      */
     public static RemoteMetadataClient connect(MetadataClientOptions options, long timeoutMs) {
         RemoteMetadataClient client = start(options);
-        try {
-            client.linearizable().get(timeoutMs, TimeUnit.MILLISECONDS);
-            return client;
-        } catch (ExecutionException | TimeoutException late) {
-            String reason = client.link.lastReason();
-            client.close();
-            throw new StartupException(
-                    StartupException.Reason.NO_QUORUM,
-                    "No quorum of the metadata nodes " + options.servers() + " in " + timeoutMs + " ms: " + reason);
-        } catch (InterruptedException interrupted) {
-            Thread.currentThread().interrupt();
-            client.close();
-            throw new StartupException(StartupException.Reason.NO_QUORUM, "Interrupted while looking for the metadata");
+        long deadlineNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
+        while (true) {
+            long leftMs = TimeUnit.NANOSECONDS.toMillis(deadlineNs - System.nanoTime());
+            try {
+                client.linearizable().get(Math.max(1, Math.min(leftMs, SAY_MS)), TimeUnit.MILLISECONDS);
+                return client;
+            } catch (ExecutionException | TimeoutException late) {
+                String reason = client.link.lastReason();
+                if (leftMs <= SAY_MS) {
+                    client.close();
+                    throw new StartupException(
+                            StartupException.Reason.NO_QUORUM,
+                            "No quorum of the metadata nodes " + options.servers() + " in " + timeoutMs + " ms: "
+                                    + reason);
+                }
+                LOG.warn("event=waiting_for_metadata servers={} reason=\"{}\"", options.servers(), reason);
+            } catch (InterruptedException interrupted) {
+                Thread.currentThread().interrupt();
+                client.close();
+                throw new StartupException(
+                        StartupException.Reason.NO_QUORUM, "Interrupted while looking for the metadata");
+            }
         }
     }
 
@@ -624,7 +640,10 @@ public final class RemoteMetadataClient extends CommandingClient {
     private static <T> void answer(CompletableFuture<T> answer, ByteBuf body, Throwable trouble, Reading<T> reading) {
         try {
             if (trouble != null) {
-                Reason reason = statusOf(trouble).certainlyNotDone() ? Reason.UNAVAILABLE : Reason.UNKNOWN_OUTCOME;
+                RpcStatus status = statusOf(trouble);
+                Reason reason = status == RpcStatus.INVALID
+                        ? Reason.INVALID
+                        : status.certainlyNotDone() ? Reason.UNAVAILABLE : Reason.UNKNOWN_OUTCOME;
                 throw new MetadataException(reason, String.valueOf(trouble.getMessage()));
             }
             answer.complete(reading.of(body));

@@ -275,6 +275,13 @@ final class Draft {
         add(record().setCounters(CountersRecord.newBuilder().setNextProducerId(next)));
     }
 
+    void countersUpTo(long nextSegment, long nextTask, long nextProducerId) {
+        add(record().setCounters(CountersRecord.newBuilder()
+                .setNextSegment(nextSegment)
+                .setNextTask(nextTask)
+                .setNextProducerId(nextProducerId)));
+    }
+
     void config(Optional<Integer> broker, String key, Optional<String> value) {
         ConfigRecord.Builder config = ConfigRecord.newBuilder().setKey(key);
         broker.ifPresent(config::setBroker);

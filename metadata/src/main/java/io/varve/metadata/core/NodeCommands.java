@@ -190,7 +190,7 @@ final class NodeCommands {
         OwnershipPlanner.reassign(draft, orphans);
     }
 
-    private static void endSession(Draft draft, BookieInfo bookie) {
+    static void endSession(Draft draft, BookieInfo bookie) {
         boolean drain = draft.image().nodeIndex().drainWanted().contains(bookie.id());
         draft.put(with(bookie, BookieInfo.State.GONE, bookie.freeBytes(), bookie.totalBytes(), draft.nowMs()), drain);
     }

@@ -17,6 +17,7 @@ import io.varve.protocol.meta.FormClusterCommand;
 import io.varve.protocol.meta.MetadataCommand;
 import io.varve.protocol.meta.PlanCommand;
 import io.varve.protocol.meta.PlanStep;
+import io.varve.protocol.rpc.RpcClient;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Base64;
@@ -49,13 +50,15 @@ final class LeaderDuties implements AutoCloseable {
     private final ScheduledExecutorService prompt = newThread("metadata-leader");
     private final ScheduledExecutorService planning = newThread("metadata-planner");
     private final SessionLiveness liveness;
+    private final PeerClocks clocks;
     private volatile RaftNode raft;
     private volatile boolean leading;
     private volatile Plan.Cursor cursor = Plan.Cursor.START;
     private int ticks;
 
-    LeaderDuties(ServiceSettings settings, Clock clock, Randomness randomness, FaultHandler faults) {
+    LeaderDuties(ServiceSettings settings, Clock clock, Randomness randomness, FaultHandler faults, RpcClient peers) {
         this.settings = settings;
+        this.clocks = new PeerClocks(clock, peers, this::execute);
         this.clock = clock;
         this.randomness = randomness;
         this.faults = faults;
@@ -99,6 +102,7 @@ final class LeaderDuties implements AutoCloseable {
 
     void onLeading() {
         execute(() -> {
+            clocks.start(raft);
             leading = true;
             liveness.clear();
             ticks = 0;
@@ -110,6 +114,7 @@ final class LeaderDuties implements AutoCloseable {
         execute(() -> {
             leading = false;
             liveness.clear();
+            clocks.stop();
         });
     }
 
@@ -145,6 +150,7 @@ final class LeaderDuties implements AutoCloseable {
         if (!leading) {
             return;
         }
+        clocks.tick(raft);
         if (ticks++ % TICKS_PER_RECONCILIATION == 0) {
             reconcile();
         }
@@ -189,12 +195,13 @@ final class LeaderDuties implements AutoCloseable {
     }
 
     private void plan() {
-        if (!leading) {
+        if (!leading || !clocks.isSettled()) {
             return;
         }
-        Plan plan = Planner.plan(raft.image(), clock.wallTimeMs(), settings.planner(), cursor);
+        long nowMs = clocks.nowMs();
+        Plan plan = Planner.plan(raft.image(), nowMs, settings.planner(), cursor);
         cursor = plan.next();
-        long forgetBeforeMs = clock.wallTimeMs() - settings.planner().clientForgetMs();
+        long forgetBeforeMs = nowMs - settings.planner().clientForgetMs();
         List<PlanStep> steps = new ArrayList<>(plan.steps());
         steps.addAll(raft.history().forgettable(forgetBeforeMs, CLIENTS_FORGOTTEN_MAX));
         if (!steps.isEmpty()) {
@@ -215,9 +222,14 @@ final class LeaderDuties implements AutoCloseable {
         });
     }
 
-    /** A command with the leader's time and chance. */
+    /** How far this node's clock is ahead of the cluster's time. */
+    long clockAheadMs() {
+        return raft == null ? 0 : clocks.ownAheadMs(raft.nodeId());
+    }
+
+    /** A command with the cluster's time and the leader's chance. */
     MetadataCommand.Builder stamped(MetadataCommand.Builder command) {
-        return command.setNowMs(clock.wallTimeMs()).setSeed(randomness.nextLong());
+        return command.setNowMs(clocks.nowMs()).setSeed(randomness.nextLong());
     }
 
     private static MetadataCommand.Builder command() {

@@ -23,6 +23,8 @@ import io.varve.protocol.meta.ChangeMembersRequest;
 import io.varve.protocol.meta.CommandReply;
 import io.varve.protocol.meta.HeartbeatReply;
 import io.varve.protocol.meta.HeartbeatRequest;
+import io.varve.protocol.meta.IntroduceReply;
+import io.varve.protocol.meta.IntroduceRequest;
 import io.varve.protocol.meta.LocateReply;
 import io.varve.protocol.meta.MemberProto;
 import io.varve.protocol.meta.MetadataCommand;
@@ -32,6 +34,7 @@ import io.varve.protocol.meta.ReadIndexReply;
 import io.varve.protocol.meta.SessionProto;
 import io.varve.protocol.meta.StatusReply;
 import io.varve.protocol.meta.SubmitReply;
+import io.varve.protocol.rpc.RpcClient;
 import io.varve.protocol.rpc.RpcPeer;
 import io.varve.protocol.rpc.RpcRequest;
 import io.varve.protocol.rpc.RpcServerStream;
@@ -65,6 +68,7 @@ public final class MetadataService implements RpcService, RaftListener, AutoClos
     private final Clock clock;
     private final MeterRegistry metrics;
     private final LeaderDuties duties;
+    private final PeerNotes notes;
     private final ChangeLog changes;
     private final Set<Watch> watches = ConcurrentHashMap.newKeySet();
     private final Map<RpcPeer, Long> connections = new ConcurrentHashMap<>();
@@ -79,13 +83,25 @@ public final class MetadataService implements RpcService, RaftListener, AutoClos
     private volatile boolean leading;
     private volatile String clusterId = "";
 
-    /** A service that takes nothing until {@link #start}. */
+    /**
+     * A service that takes nothing until {@link #start}.
+     *
+     * @param peers makes connections to the other nodes; its owner closes it
+     * @param notes what is remembered of them
+     */
     public MetadataService(
-            ServiceSettings settings, Clock clock, Randomness randomness, FaultHandler faults, MeterRegistry metrics) {
+            ServiceSettings settings,
+            Clock clock,
+            Randomness randomness,
+            FaultHandler faults,
+            MeterRegistry metrics,
+            RpcClient peers,
+            PeerNotes notes) {
+        this.notes = notes;
         this.settings = settings;
         this.clock = clock;
         this.metrics = metrics;
-        this.duties = new LeaderDuties(settings, clock, randomness, faults);
+        this.duties = new LeaderDuties(settings, clock, randomness, faults, peers);
         this.changes = new ChangeLog(settings.watchBytesMax());
         this.commands = Timer.builder("varve_metadata_command")
                 .description("From a command's arrival to its answer")
@@ -106,6 +122,25 @@ public final class MetadataService implements RpcService, RaftListener, AutoClos
         gauge("varve_metadata_version", () -> node.image().version(), "The newest version applied");
         gauge("varve_metadata_applied_index", node::appliedIndex, "The last entry applied");
         gauge("varve_metadata_snapshot_index", node::snapshotIndex, "The newest snapshot's index");
+        gauge("varve_metadata_term", node::term, "The term: it rises with every election");
+        gauge(
+                "varve_metadata_lag_entries",
+                () -> Math.max(0, node.commitIndex() - node.appliedIndex()),
+                "Entries committed, as far as this node knows, and not applied yet");
+        gauge("varve_metadata_members", () -> node.members().size(), "Nodes of the metadata service");
+        gauge(
+                "varve_metadata_members_behind",
+                node::membersBehind,
+                "Nodes that lag by more than a thousand entries or don't answer, as the leader sees it; 0 elsewhere");
+        gauge(
+                "varve_metadata_snapshot_age_seconds",
+                () -> node.snapshotAgeMs(clock.wallTimeMs()).orElse(0) / 1e3,
+                "Since the newest snapshot was written");
+        gauge("varve_metadata_disk_free_bytes", node::diskFreeBytes, "Room left on the disk of the log");
+        gauge(
+                "varve_metadata_clock_ahead_seconds",
+                () -> duties.clockAheadMs() / 1e3,
+                "How far the leader's clock is ahead of the cluster's time");
         gauge("varve_metadata_watches", watches::size, "Clients that watch here");
         gauge("varve_metadata_topics", () -> node.image().topics().size(), "Living topics");
         gauge("varve_metadata_partitions", () -> node.image().partitionCount(), "Partitions of living topics");
@@ -197,6 +232,7 @@ public final class MetadataService implements RpcService, RaftListener, AutoClos
                 case Methods.LOCATE -> reply(request, locate());
                 case Methods.STATUS -> reply(request, status());
                 case Methods.CHANGE_MEMBERS -> changeMembers(request);
+                case Methods.INTRODUCE -> introduce(request);
                 default -> request.fail(RpcStatus.UNSUPPORTED, "no such method: " + request.method());
             }
         } catch (InvalidProtocolBufferException malformed) {
@@ -343,7 +379,14 @@ public final class MetadataService implements RpcService, RaftListener, AutoClos
         }
         List<RaftPeerAddress> members = new ArrayList<>(node.members());
         int changed = change.hasAdd() ? change.getAdd().getId() : change.getRemove();
-        members.removeIf(member -> member.nodeId() == changed);
+        boolean wasMember = members.removeIf(member -> member.nodeId() == changed);
+        if (!change.hasAdd()) {
+            String refusal = refusalToRemove(node, changed, wasMember, members);
+            if (refusal != null) {
+                request.fail(RpcStatus.INVALID, refusal);
+                return;
+            }
+        }
         if (change.hasAdd()) {
             MemberProto added = change.getAdd();
             members.add(
@@ -353,20 +396,54 @@ public final class MetadataService implements RpcService, RaftListener, AutoClos
                 .whenComplete((done, trouble) -> answer(request, CommandReply.getDefaultInstance(), trouble));
     }
 
-    private LocateReply locate() {
+    /** Why a node can't be removed, or null: what is left must be able to go on. */
+    private static String refusalToRemove(RaftNode node, int id, boolean wasMember, List<RaftPeerAddress> left) {
+        if (!wasMember) {
+            return "node " + id + " is no member";
+        }
+        if (left.isEmpty()) {
+            return "node " + id + " is the only one";
+        }
+        long answering = left.stream()
+                .filter(member -> node.isAnswering(member.nodeId()))
+                .count();
+        return answering > left.size() / 2
+                ? null
+                : "of the " + left.size() + " nodes left only " + answering + " answer: they would have no quorum";
+    }
+
+    private void introduce(RpcRequest request) throws InvalidProtocolBufferException {
+        IntroduceRequest introduction =
+                IntroduceRequest.parseFrom(request.body().nioBuffer());
         RaftNode node = raft;
-        LocateReply.Builder reply = LocateReply.newBuilder().setLeading(leading);
+        int id = introduction.getNodeId();
+        long live = node == null ? -1 : node.storedIndexes().getOrDefault(id, -1L);
+        reply(
+                request,
+                IntroduceReply.newBuilder()
+                        .setClusterId(knownClusterId())
+                        .setStoredIndex(Math.max(0, Math.max(live, notes.storedIndex(id))))
+                        .build());
+    }
+
+    private String knownClusterId() {
+        RaftNode node = raft;
         String known = node == null ? "" : node.image().clusterId();
-        reply.setClusterId(known.isEmpty() ? clusterId : known);
+        return known.isEmpty() ? clusterId : known;
+    }
+
+    private LocateReply locate() {
+        LocateReply.Builder reply = LocateReply.newBuilder().setLeading(leading).setClusterId(knownClusterId());
         return leading ? reply.build() : reply.setNotLeader(hint()).build();
     }
 
     private StatusReply status() {
         RaftNode node = raft;
-        StatusReply.Builder reply = StatusReply.newBuilder().setLeading(leading);
+        StatusReply.Builder reply = StatusReply.newBuilder().setLeading(leading).setNowMs(clock.wallTimeMs());
         if (node == null) {
-            return reply.build();
+            return reply.setClusterId(clusterId).build();
         }
+        node.snapshotAgeMs(clock.wallTimeMs()).ifPresent(reply::setSnapshotAgeMs);
         node.leaderId().ifPresent(reply::setLeaderId);
         for (RaftPeerAddress member : node.members()) {
             reply.addMembers(MemberProto.newBuilder()
@@ -382,7 +459,11 @@ public final class MetadataService implements RpcService, RaftListener, AutoClos
                 .setTerm(node.term())
                 .setAppliedIndex(Math.max(0, node.appliedIndex()))
                 .setSnapshotIndex(Math.max(0, node.snapshotIndex()))
-                .setClusterId(image.clusterId())
+                .setCommitIndex(Math.max(0, node.commitIndex()))
+                .setLogStartIndex(Math.max(0, node.logStartIndex()))
+                .setLogLastIndex(Math.max(0, node.lastIndex()))
+                .setDiskFreeBytes(node.diskFreeBytes())
+                .setClusterId(knownClusterId())
                 .build();
     }
 

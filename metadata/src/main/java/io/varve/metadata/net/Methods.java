@@ -21,6 +21,9 @@ public final class Methods {
     /** A ChangeMembersRequest; answered with a SubmitReply. */
     public static final int CHANGE_MEMBERS = 6;
 
+    /** An IntroduceRequest; answered with an IntroduceReply, by any node. */
+    public static final int INTRODUCE = 7;
+
     /** A stream: the client sends a WatchRequest, the node WatchMessages. */
     public static final int WATCH = 16;
 

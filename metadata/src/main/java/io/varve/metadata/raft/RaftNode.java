@@ -15,13 +15,19 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.OptionalLong;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
 import org.apache.ratis.conf.RaftProperties;
 import org.apache.ratis.grpc.GrpcConfigKeys;
+import org.apache.ratis.proto.RaftProtos.CommitInfoProto;
+import org.apache.ratis.proto.RaftProtos.ServerRpcProto;
 import org.apache.ratis.protocol.ClientId;
 import org.apache.ratis.protocol.Message;
 import org.apache.ratis.protocol.RaftClientReply;
@@ -57,6 +63,11 @@ public final class RaftNode implements AutoCloseable {
 
     private static final int MESSAGE_BYTES_MAX = 32 << 20;
     private static final long REQUEST_MS = 5_000;
+    private static final long ANSWERING_MS = 3_000;
+    private static final long BEHIND_ENTRIES = 1_000;
+
+    /** How long a new member is waited for that doesn't catch up any further. */
+    private static final long STAGING_MS = 15_000;
 
     private final RaftSettings settings;
     private final RaftGroupId group;
@@ -65,7 +76,8 @@ public final class RaftNode implements AutoCloseable {
     private final ClientId client = ClientId.randomId();
     private final AtomicLong calls = new AtomicLong(1);
 
-    private RaftNode(RaftSettings settings, Optional<Path> backup, RaftListener listener, FaultHandler faults)
+    private RaftNode(
+            RaftSettings settings, boolean joins, Optional<Path> backup, RaftListener listener, FaultHandler faults)
             throws IOException {
         this.settings = settings;
         this.group = RaftGroupId.valueOf(
@@ -73,7 +85,9 @@ public final class RaftNode implements AutoCloseable {
         this.machine =
                 new RaftStateMachine(listener, faults, settings.snapshotEntries(), backup, this::onSnapshotWritten);
         List<RaftPeer> peers = new ArrayList<>();
-        settings.peers().forEach(peer -> peers.add(peer(peer)));
+        if (!joins) {
+            settings.peers().forEach(peer -> peers.add(peer(peer)));
+        }
         this.server = RaftServer.newBuilder()
                 .setServerId(idOf(settings.nodeId()))
                 .setGroup(RaftGroup.valueOf(group, peers))
@@ -86,14 +100,15 @@ public final class RaftNode implements AutoCloseable {
     /**
      * Starts to take part.
      *
+     * @param joins whether it is none of the cluster's nodes yet: it neither votes nor stands for election until the leader has brought it up to date and made it one
      * @param backup the snapshot that an empty log begins with; empty for nothing
      * @throws StartupException PORT_TAKEN, DISK or DIRECTORY_FOREIGN, in a line
      */
     public static RaftNode start(
-            RaftSettings settings, Optional<Path> backup, RaftListener listener, FaultHandler faults) {
+            RaftSettings settings, boolean joins, Optional<Path> backup, RaftListener listener, FaultHandler faults) {
         RaftNode node = null;
         try {
-            node = new RaftNode(settings, backup, listener, faults);
+            node = new RaftNode(settings, joins, backup, listener, faults);
             node.server.start();
             return node;
         } catch (IOException | RuntimeException trouble) {
@@ -184,6 +199,76 @@ public final class RaftNode implements AutoCloseable {
     /** The index of the newest snapshot, -1 without one. */
     public long snapshotIndex() {
         return machine.snapshotIndex();
+    }
+
+    /** How long ago the newest snapshot was written, by the wall clock; empty without one. */
+    public OptionalLong snapshotAgeMs(long nowMs) {
+        return machine.snapshotAgeMs(nowMs);
+    }
+
+    /** The index up to which the log is committed, as far as this node knows. */
+    public long commitIndex() {
+        return ofDivision(division -> division.getRaftLog().getLastCommittedIndex(), -1L);
+    }
+
+    /** The index of the last entry in this node's log. */
+    public long lastIndex() {
+        return ofDivision(division -> division.getRaftLog().getNextIndex() - 1, -1L);
+    }
+
+    /** The room on the log's disk, in bytes. */
+    public long diskFreeBytes() {
+        return settings.directory().toFile().getUsableSpace();
+    }
+
+    /**
+     * Up to which entry each member holds what is committed, durably, as far as this node has heard. Committed entries are never taken back, so that none of them can ever hold less with the same
+     * directory.
+     */
+    public SortedMap<Integer, Long> storedIndexes() {
+        SortedMap<Integer, Long> stored = new TreeMap<>();
+        for (CommitInfoProto member : ofDivision(RaftServer.Division::getCommitInfos, List.<CommitInfoProto>of())) {
+            stored.put(numberOf(RaftPeerId.valueOf(member.getServer().getId())), member.getCommitIndex());
+        }
+        return stored;
+    }
+
+    /** Whether a member was heard of lately; only the leader knows. */
+    public boolean isAnswering(int nodeId) {
+        if (nodeId == settings.nodeId()) {
+            return true;
+        }
+        return ofDivision(
+                        division -> division.getInfo()
+                                .getRoleInfoProto()
+                                .getLeaderInfo()
+                                .getFollowerInfoList(),
+                        List.<ServerRpcProto>of())
+                .stream()
+                .anyMatch(
+                        follower -> numberOf(RaftPeerId.valueOf(follower.getId().getId())) == nodeId
+                                && follower.getLastRpcElapsedTimeMs() < ANSWERING_MS);
+    }
+
+    /** How many members lag or don't answer, as the leader sees it; 0 on any other node. */
+    public int membersBehind() {
+        if (!isLeading()) {
+            return 0;
+        }
+        long commit = commitIndex();
+        SortedMap<Integer, Long> stored = storedIndexes();
+        return (int) members().stream()
+                .filter(member -> commit - stored.getOrDefault(member.nodeId(), 0L) > BEHIND_ENTRIES
+                        || !isAnswering(member.nodeId()))
+                .count();
+    }
+
+    private <T> T ofDivision(Function<RaftServer.Division, T> question, T otherwise) {
+        try {
+            return question.apply(server.getDivision(group));
+        } catch (IOException closed) {
+            return otherwise;
+        }
     }
 
     /** The index of the first entry that the log still holds. */
@@ -338,14 +423,17 @@ public final class RaftNode implements AutoCloseable {
         int election = settings.electionTimeoutMs();
         RaftServerConfigKeys.Rpc.setTimeoutMin(properties, ms(election));
         RaftServerConfigKeys.Rpc.setTimeoutMax(properties, ms(2L * election));
-        RaftServerConfigKeys.Rpc.setFirstElectionTimeoutMin(properties, ms(election / 2));
-        RaftServerConfigKeys.Rpc.setFirstElectionTimeoutMax(properties, ms(election));
+        // A node that has nobody to wait for need not wait.
+        int first = settings.peers().size() == 1 ? Math.min(100, election) : election;
+        RaftServerConfigKeys.Rpc.setFirstElectionTimeoutMin(properties, ms(first / 2));
+        RaftServerConfigKeys.Rpc.setFirstElectionTimeoutMax(properties, ms(first));
         RaftServerConfigKeys.Rpc.setRequestTimeout(properties, ms(REQUEST_MS));
         RaftServerConfigKeys.Rpc.setSleepTime(properties, ms(50));
         RaftServerConfigKeys.Rpc.setSlownessTimeout(properties, ms(60_000));
         RaftServerConfigKeys.LeaderElection.setPreVote(properties, true);
         RaftServerConfigKeys.LeaderElection.setLeaderStepDownWaitTime(properties, ms(2L * election));
         RaftServerConfigKeys.LeaderElection.setMemberMajorityAdd(properties, true);
+        RaftServerConfigKeys.setStagingTimeout(properties, ms(STAGING_MS));
         RaftServerConfigKeys.Read.setOption(properties, RaftServerConfigKeys.Read.Option.LINEARIZABLE);
         RaftServerConfigKeys.Read.setTimeout(properties, ms(REQUEST_MS));
         RaftServerConfigKeys.Write.setElementLimit(properties, 4_096);

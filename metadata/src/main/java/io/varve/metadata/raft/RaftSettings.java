@@ -37,7 +37,20 @@ public record RaftSettings(
 
     /** With what fits most uses. */
     public static RaftSettings of(int nodeId, List<RaftPeerAddress> peers, String groupName, Path directory) {
-        return new RaftSettings(nodeId, peers, groupName, directory, 300, 50_000, 10_000, 8 << 20);
+        return new RaftSettings(nodeId, peers, groupName, directory, 1_000, 50_000, 10_000, 8 << 20);
+    }
+
+    /** The same for a cluster of which this is the only node. */
+    public RaftSettings alone() {
+        return new RaftSettings(
+                nodeId,
+                List.of(self()),
+                groupName,
+                directory,
+                electionTimeoutMs,
+                snapshotEntries,
+                preservedEntries,
+                logSegmentBytes);
     }
 
     /** The address at which this node listens for the others. */

@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -102,6 +103,16 @@ final class RaftStateMachine extends BaseStateMachine {
     /** The index of the newest snapshot, -1 if there is none. */
     long snapshotIndex() {
         return lastSnapshot.getIndex();
+    }
+
+    /** How long ago the newest snapshot was written; empty without one. */
+    OptionalLong snapshotAgeMs(long nowMs) {
+        SingleFileSnapshotInfo newest = storage.getLatestSnapshot();
+        if (newest == null) {
+            return OptionalLong.empty();
+        }
+        long writtenMs = newest.getFile().getPath().toFile().lastModified();
+        return writtenMs == 0 ? OptionalLong.empty() : OptionalLong.of(Math.max(0, nowMs - writtenMs));
     }
 
     @Override

@@ -3,7 +3,11 @@ package io.varve.metadata.server;
 import io.varve.base.StartupException;
 import io.varve.metadata.client.RemoteMetadataClient;
 import io.varve.metadata.core.CommandHistory;
+import io.varve.metadata.core.MetadataImage;
+import io.varve.metadata.core.Restoration;
 import io.varve.metadata.raft.SnapshotFile;
+import io.varve.metadata.raft.StoredLog;
+import io.varve.protocol.runtime.DirectoryLock;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -16,7 +20,7 @@ import java.util.concurrent.TimeoutException;
  * The whole metadata in a file, and a service that begins with it. A backup is consistent: it is one version. What was committed after it is lost to a cluster that is restored from it, so it is for the loss of all
  * nodes' disks alone.
  *
- * <p>To restore: {@link #restore} into the empty directory of one node that is configured as the only one, start it, then start the others with empty directories and add them.
+ * <p>To restore: {@link #restore} into the empty directory of one node and start it, which makes it the only one; then start the others with empty directories and add them.
  */
 public final class MetadataBackup {
 
@@ -24,12 +28,25 @@ public final class MetadataBackup {
 
     private MetadataBackup() {}
 
+    /** What is in a backup, for people. */
+    public record Contents(String clusterId, long version, int topics, int partitions, long segments) {
+        private static Contents of(MetadataImage image) {
+            return new Contents(
+                    image.clusterId(),
+                    image.version(),
+                    image.topics().size(),
+                    image.partitionCount(),
+                    image.segmentCount());
+        }
+    }
+
     /**
      * Writes what the service knows now to a file, whole or not at all.
      *
-     * @return the version written
+     * @throws StartupException NO_QUORUM if the service does not answer, BAD_CONFIG if the file is there already: none is ever overwritten
      */
-    public static long save(RemoteMetadataClient client, Path file, long timeoutMs) throws IOException {
+    public static Contents save(RemoteMetadataClient client, Path file, long timeoutMs) throws IOException {
+        refuseToOverwrite(file);
         try {
             client.linearizable().get(timeoutMs, TimeUnit.MILLISECONDS);
         } catch (ExecutionException | TimeoutException late) {
@@ -39,26 +56,85 @@ public final class MetadataBackup {
             Thread.currentThread().interrupt();
             throw new IOException("Interrupted before the backup was written", interrupted);
         }
-        SnapshotFile.State state = new SnapshotFile.State(client.image(), CommandHistory.EMPTY);
-        SnapshotFile.write(file.toAbsolutePath(), state, () -> false);
-        return state.image().version();
+        MetadataImage image = client.image();
+        SnapshotFile.write(file.toAbsolutePath(), new SnapshotFile.State(image, CommandHistory.EMPTY), () -> false);
+        return Contents.of(image);
     }
 
     /**
-     * Lays a backup into the directory of a node that has no log yet; it begins with it when it starts.
+     * Writes what a stopped node's directory holds to a file, for when no quorum will ever be again: the state after the last entry of its log.
      *
+     * @param directory the node's data directory
+     * @throws StartupException DIRECTORY_LOCKED if a node uses it, BAD_CONFIG if the file is there already
+     * @throws IOException if the log is damaged before its end, or the file can't be written
+     */
+    public static Contents salvage(Path directory, Path file) throws IOException {
+        refuseToOverwrite(file);
+        DirectoryLock lock = DirectoryLock.acquire(directory);
+        try {
+            MetadataImage image = StoredLog.lastState(directory.resolve("raft")).image();
+            SnapshotFile.write(file.toAbsolutePath(), new SnapshotFile.State(image, CommandHistory.EMPTY), () -> false);
+            return Contents.of(image);
+        } finally {
+            lock.close();
+        }
+    }
+
+    private static void refuseToOverwrite(Path file) {
+        if (Files.exists(file)) {
+            throw new StartupException(
+                    StartupException.Reason.BAD_CONFIG,
+                    "There is a file " + file + " already, and no backup is overwritten");
+        }
+    }
+
+    /**
+     * Lays a backup into the directory of a node that has no log yet; it begins with it when it starts. Ids and epochs go on from numbers that were never given out, see {@link Restoration}.
+     *
+     * @param nowMs the time
      * @throws StartupException DIRECTORY_FOREIGN if the directory has a log: nothing is ever restored over one
      * @throws IOException if the backup is damaged, or can't be copied
      */
-    public static void restore(Path backup, Path directory) throws IOException {
+    public static Contents restore(Path backup, Path directory, long nowMs) throws IOException {
+        MetadataImage saved = SnapshotFile.read(backup).image();
+        if (saved.clusterId().isEmpty()) {
+            throw new IOException("The backup " + backup + " is of a cluster that was not formed yet");
+        }
+        lay(Restoration.of(saved, nowMs), directory);
+        return Contents.of(saved);
+    }
+
+    /** {@link #restore(Path, Path, long)} with a state that was made for a new cluster, as it is. */
+    static void restore(Path state, Path directory) throws IOException {
+        lay(SnapshotFile.read(state).image(), directory);
+    }
+
+    private static void lay(MetadataImage image, Path directory) throws IOException {
         if (Files.exists(directory.resolve("raft"))) {
             throw new StartupException(
                     StartupException.Reason.DIRECTORY_FOREIGN,
                     "The data directory " + directory + " has a log: a backup is restored into an empty one");
         }
-        SnapshotFile.State state = SnapshotFile.read(backup);
-        Files.createDirectories(directory);
-        SnapshotFile.write(directory.toAbsolutePath().resolve(WAITING), state, () -> false);
+        DirectoryLock lock = DirectoryLock.acquire(directory);
+        try {
+            SnapshotFile.State state = new SnapshotFile.State(image, CommandHistory.EMPTY);
+            SnapshotFile.write(directory.toAbsolutePath().resolve(WAITING), state, () -> false);
+        } finally {
+            lock.close();
+        }
+    }
+
+    /**
+     * The cluster that a backup is of.
+     *
+     * @throws StartupException DISK if it can't be read whole
+     */
+    static String clusterIdOf(Path backup) {
+        try {
+            return SnapshotFile.read(backup).image().clusterId();
+        } catch (IOException damaged) {
+            throw new StartupException(StartupException.Reason.DISK, damaged.getMessage(), damaged);
+        }
     }
 
     /** The backup that was laid into a directory. */

@@ -23,7 +23,7 @@ import java.util.List;
  * @param clusterName see {@link RaftSettings#groupName}
  * @param raft how it takes part in the log
  * @param service how it serves
- * @param readyMs how long a start waits for a quorum
+ * @param readyMs how long a start waits for a quorum; at least 1
  */
 public record MetadataConfig(
         int nodeId,
@@ -34,6 +34,9 @@ public record MetadataConfig(
         RaftSettings raft,
         ServiceSettings service,
         long readyMs) {
+
+    /** A year is as long as it takes. */
+    private static final long FOREVER_MS = 365L * 86_400_000;
 
     /** The nodes, as every role's file names them. */
     public static final ConfigKey<List<NodeAddress>> SERVERS = ConfigKey.nodes(
@@ -57,16 +60,16 @@ public record MetadataConfig(
             .withDefault("varve");
     private static final ConfigKey<Long> READY_MS = ConfigKey.number(
                     "metadata.ready.timeout.ms",
-                    "How long a start waits for a quorum before it gives up.",
-                    1,
+                    "How long a start waits for a quorum before it gives up; -1 for as long as it takes.",
+                    -1,
                     86_400_000)
-            .withDefault("60000");
+            .withDefault("-1");
     private static final ConfigKey<Integer> ELECTION_MS = ConfigKey.integer(
                     "metadata.election.timeout.ms",
                     "The shortest silence of the leader after which another node stands for election; the longest is twice that.",
                     50,
                     60_000)
-            .withDefault("300");
+            .withDefault("1000");
     private static final ConfigKey<Long> SNAPSHOT_ENTRIES = ConfigKey.number(
                     "metadata.snapshot.entries",
                     "A snapshot is written whenever so many entries were applied.",
@@ -239,7 +242,7 @@ public record MetadataConfig(
                 clusterName,
                 raft,
                 service(config),
-                config.get(READY_MS));
+                config.get(READY_MS) < 0 ? FOREVER_MS : config.get(READY_MS));
     }
 
     private static ServiceSettings service(Config config) {

@@ -11,9 +11,12 @@ import io.varve.metadata.client.MetadataMember;
 import io.varve.metadata.client.RemoteMetadataClient;
 import io.varve.metadata.core.MetadataImage;
 import io.varve.metadata.net.MetadataService;
+import io.varve.metadata.net.PeerNotes;
 import io.varve.metadata.raft.RaftListener;
 import io.varve.metadata.raft.RaftNode;
 import io.varve.metadata.raft.RaftPeerAddress;
+import io.varve.metadata.raft.RaftSettings;
+import io.varve.metadata.raft.StoredLog;
 import io.varve.protocol.config.NodeAddress;
 import io.varve.protocol.meta.MetadataRecord;
 import io.varve.protocol.rpc.RpcBounds;
@@ -25,14 +28,21 @@ import io.varve.protocol.rpc.RpcRole;
 import io.varve.protocol.rpc.RpcServer;
 import io.varve.protocol.rpc.RpcServerOptions;
 import io.varve.protocol.runtime.DirectoryLock;
+import io.varve.protocol.runtime.DurableText;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -42,23 +52,60 @@ public final class MetadataNode implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(MetadataNode.class);
     private static final int LOOPS = 2;
     private static final int SILENT_MS_MAX = 3_000;
+    private static final long SAY_MS = 10_000;
+    private static final long LOOK_MS = 500;
+    private static final int LOOKS_PER_NOTE = 10;
+    private static final long AGAIN_MS = 1_000;
+
+    /** What the mark of a node says that has not caught up: whether it waits to be added, or was a member before. */
+    private static final String JOINS = "joins\n";
+
+    private static final String REJOINS = "rejoins\n";
 
     private final MetadataConfig config;
+    private final Clock clock;
+    private final Randomness randomness;
+    private final long incarnation;
     private final FaultHandler faults;
+    private final FaultHandler mortal;
     private final DirectoryLock lock;
     private final NodeCookie cookie;
+    private final PeerNotes notes;
     private final RpcLoops loops;
+    private final RpcClient peers;
     private final MetadataService service;
     private final CompletableFuture<String> formed = new CompletableFuture<>();
+    private final CompletableFuture<String> mustStop = new CompletableFuture<>();
+    private final ScheduledExecutorService noting = Executors.newSingleThreadScheduledExecutor(task -> {
+        Thread thread = new Thread(task, "metadata-notes");
+        thread.setDaemon(true);
+        return thread;
+    });
+
+    /** Is there while this node is not, or not again, a member that has caught up. */
+    private final Path joining;
+
+    private Optional<Path> backup = Optional.empty();
+
+    /** The cluster that this directory is of, as far as it says; empty if it doesn't. */
+    private String clusterId = "";
+
     private RpcServer server;
     private volatile RaftNode raft;
+    private volatile String formedAs = "";
+    private int looks;
     private volatile boolean closed;
     private Thread formation;
 
     private MetadataNode(
             MetadataConfig config, Clock clock, Randomness randomness, FaultHandler faults, MeterRegistry metrics) {
         this.config = config;
+        this.clock = clock;
+        this.randomness = randomness;
+        this.incarnation = randomness.nextLong();
         this.faults = faults;
+        this.mortal = this::onFault;
+        this.joining = config.directory().resolve("joining");
         this.lock = DirectoryLock.acquire(config.directory());
         try {
             this.cookie = NodeCookie.check(config.directory(), config.nodeId(), config.clusterName());
@@ -67,7 +114,20 @@ public final class MetadataNode implements AutoCloseable {
             throw refused;
         }
         this.loops = RpcLoops.start("metadata-rpc", LOOPS);
-        this.service = new MetadataService(config.service(), clock, randomness, faults, metrics);
+        this.peers = new RpcClient(
+                new RpcClientOptions(this::identity, loops, clock, randomness, faults, RpcBounds.DEFAULT));
+        this.notes = PeerNotes.read(config.directory().resolve("members"));
+        this.service = new MetadataService(config.service(), clock, randomness, faults, metrics, peers, notes);
+    }
+
+    /** A disk that fails ends this node, a broken invariant the process at once. */
+    private void onFault(String where, Throwable fault) {
+        if (fault instanceof IOException) {
+            LOG.error("event=disk_failed where=\"{}\"", where, fault);
+            mustStop.complete("the disk of " + config.directory() + " failed: " + fault.getMessage());
+        } else {
+            faults.onFault(where, fault);
+        }
     }
 
     /**
@@ -80,7 +140,7 @@ public final class MetadataNode implements AutoCloseable {
             MetadataConfig config, Clock clock, Randomness randomness, FaultHandler faults, MeterRegistry metrics) {
         MetadataNode node = new MetadataNode(config, clock, randomness, faults, metrics);
         try {
-            node.start(clock, randomness);
+            node.start(clock);
             return node;
         } catch (RuntimeException refused) {
             node.close();
@@ -88,61 +148,104 @@ public final class MetadataNode implements AutoCloseable {
         }
     }
 
-    private void start(Clock clock, Randomness randomness) {
-        long incarnation = randomness.nextLong();
+    private void start(Clock clock) {
         RpcServerOptions options = new RpcServerOptions(
                 config.listenHost(),
                 config.clientPort(),
-                () -> new RpcIdentity(RpcRole.METADATA, config.nodeId(), incarnation, formed.getNow("")),
+                this::identity,
                 loops,
                 clock,
                 faults,
                 RpcBounds.DEFAULT.withSilence(SILENT_MS_MAX));
-        service.startsIn(cookie.clusterId());
+        backup = hasLog() ? Optional.empty() : MetadataBackup.waitingIn(config.directory());
+        clusterId = backup.map(MetadataBackup::clusterIdOf).orElse(cookie.clusterId());
+        if (!cookie.clusterId().isEmpty() && !clusterId.equals(cookie.clusterId())) {
+            throw new StartupException(
+                    StartupException.Reason.DIRECTORY_FOREIGN,
+                    "The data directory " + config.directory() + " belongs to cluster " + cookie.clusterId()
+                            + ", and the backup restored into it is of " + clusterId);
+        }
+        service.startsIn(clusterId);
         server = RpcServer.bind(options, service);
-        boolean isEmpty = !Files.exists(config.raft().directory());
-        if (isEmpty && config.raft().peers().size() > 1) {
-            formation = new Thread(() -> joinOthers(clock, randomness), "metadata-formation");
+        if (others().isEmpty()) {
+            startRaft(
+                    backup.isPresent()
+                            ? Formation.Kind.RESTORED
+                            : hasLog() ? Formation.Kind.MEMBER : Formation.Kind.FOUNDER);
+        } else {
+            formation = new Thread(this::takePart, "metadata-formation");
             formation.setDaemon(true);
             formation.start();
-        } else {
-            startRaft();
         }
     }
 
-    private synchronized void startRaft() {
+    private RpcIdentity identity() {
+        return new RpcIdentity(RpcRole.METADATA, config.nodeId(), incarnation, formedAs);
+    }
+
+    private boolean hasLog() {
+        return Files.exists(config.raft().directory()) && !Files.exists(joining);
+    }
+
+    /** The other nodes: those configured, and those that were members when this one last ran. */
+    private List<RaftPeerAddress> others() {
+        SortedMap<Integer, RaftPeerAddress> others = new TreeMap<>();
+        notes.members().forEach(member -> others.put(member.nodeId(), member));
+        config.raft().peers().forEach(peer -> others.put(peer.nodeId(), peer));
+        others.remove(config.nodeId());
+        return List.copyOf(others.values());
+    }
+
+    /** How many of the others a quorum takes: of the members, once there was a cluster. */
+    private int othersInQuorum() {
+        int noted = notes.members().size();
+        return (noted == 0 ? config.raft().peers().size() : noted) / 2;
+    }
+
+    private synchronized void startRaft(Formation.Kind kind) {
         if (closed) {
             return;
         }
-        raft = RaftNode.start(
-                config.raft(), MetadataBackup.waitingIn(config.directory()), new FormationGuard(), faults);
+        RaftSettings settings = kind == Formation.Kind.RESTORED ? config.raft().alone() : config.raft();
+        raft = RaftNode.start(settings, kind == Formation.Kind.RETURNING, backup, new FormationGuard(), mortal);
         service.start(raft);
+        noting.scheduleWithFixedDelay(this::look, LOOK_MS, LOOK_MS, TimeUnit.MILLISECONDS);
         LOG.info(
-                "event=metadata_node_started node={} port={} directory={}",
+                "event=metadata_node_started node={} port={} directory={} kind={}",
                 config.nodeId(),
                 server.port(),
-                config.directory());
+                config.directory(),
+                kind);
     }
 
-    /** With an empty directory: votes only if the cluster is new, see {@link Formation}. */
-    private void joinOthers(Clock clock, Randomness randomness) {
-        RpcIdentity identity =
-                new RpcIdentity(RpcRole.METADATA, config.nodeId(), randomness.nextLong(), cookie.clusterId());
-        try (RpcClient rpc = new RpcClient(
-                new RpcClientOptions(() -> identity, loops, clock, randomness, faults, RpcBounds.DEFAULT))) {
-            List<RaftPeerAddress> peers = config.raft().peers();
-            Formation.Kind kind = cookie.clusterId().isEmpty()
-                    ? Formation.find(rpc, peers, config.nodeId(), config.readyMs())
-                    : Formation.Kind.RETURNING;
-            if (kind == Formation.Kind.FOUNDER) {
-                startRaft();
+    /** Takes part as what the other nodes make of this one, see {@link Formation}. */
+    private void takePart() {
+        try {
+            Formation.Self self = new Formation.Self(
+                    config.nodeId(),
+                    config.directory(),
+                    clusterId,
+                    hasLog() ? StoredLog.lastIndex(config.raft().directory()) : -1,
+                    backup.isPresent());
+            // A log that is gone from a directory that knew its cluster makes no founder, whatever the others say.
+            boolean lostItsLog = !hasLog() && backup.isEmpty() && !clusterId.isEmpty();
+            Formation.Kind kind = lostItsLog || Files.exists(joining)
+                    ? Formation.Kind.RETURNING
+                    : Formation.find(peers, others(), othersInQuorum(), self, config.readyMs());
+            if (kind == Formation.Kind.RETURNING) {
+                comeBack();
             } else {
-                comeBack(MetadataClientOptions.of(others(), identity, loops, clock, randomness, faults));
+                startRaft(kind);
             }
         } catch (StartupException refused) {
-            formed.completeExceptionally(refused);
+            refuse(refused);
+        } catch (IOException trouble) {
+            refuse(new StartupException(
+                    StartupException.Reason.DISK,
+                    "The directory " + config.directory() + " can't be used: " + trouble,
+                    trouble));
         } catch (ExecutionException | TimeoutException | RuntimeException failed) {
-            formed.completeExceptionally(new StartupException(
+            refuse(new StartupException(
                     StartupException.Reason.NO_QUORUM,
                     "This node, whose directory is empty, could not come back into the cluster: " + failed.getMessage(),
                     failed));
@@ -151,57 +254,168 @@ public final class MetadataNode implements AutoCloseable {
         }
     }
 
-    /** What this node promised and stored is forgotten, so its membership ends, and begins again when it has caught up. */
-    private void comeBack(MetadataClientOptions options)
-            throws ExecutionException, TimeoutException, InterruptedException {
-        RaftPeerAddress self = config.raft().self();
-        RemoteMetadataClient client = RemoteMetadataClient.connect(options, config.readyMs());
-        try {
-            boolean wasMember = client.status().get(config.readyMs(), TimeUnit.MILLISECONDS).members().stream()
-                    .anyMatch(member -> member.id() == config.nodeId());
-            if (wasMember) {
-                client.removeNode(config.nodeId()).get(config.readyMs(), TimeUnit.MILLISECONDS);
-            }
-            startRaft();
-            if (wasMember) {
-                client.addNode(new MetadataMember(self.nodeId(), self.host(), self.raftPort(), self.clientPort()))
-                        .get(config.readyMs(), TimeUnit.MILLISECONDS);
-            }
-        } finally {
-            client.close();
-        }
-    }
-
-    private List<NodeAddress> others() {
-        return config.servers().stream()
-                .filter(server -> server.id() != config.nodeId())
-                .toList();
+    private void refuse(StartupException why) {
+        LOG.error("event=metadata_node_refused node={} reason=\"{}\"", config.nodeId(), why.getMessage());
+        formed.completeExceptionally(why);
     }
 
     /**
-     * Waits until the cluster is formed and this node has learned of it.
+     * What this node promised and stored is forgotten, so its membership ends, and begins again when it has caught up. One that is no member yet waits until it is made one. Until then a mark in the directory says
+     * that it must not vote, for it may be stopped halfway.
+     */
+    private void comeBack() throws ExecutionException, TimeoutException, InterruptedException, IOException {
+        boolean[] wasMember = {
+            Files.exists(joining) && Files.readString(joining).equals(REJOINS)
+        };
+        DurableText.write(joining, wasMember[0] ? REJOINS : JOINS);
+        RaftPeerAddress self = config.raft().self();
+        MetadataClientOptions options = MetadataClientOptions.of(
+                others().stream()
+                        .map(other -> new NodeAddress(other.nodeId(), other.host(), other.clientPort()))
+                        .toList(),
+                identity().inCluster(cookie.clusterId()),
+                loops,
+                clock,
+                randomness,
+                faults);
+        try (RemoteMetadataClient client = RemoteMetadataClient.connect(options, config.readyMs())) {
+            insist(
+                    "leave",
+                    () -> client.status().thenCompose(status -> {
+                        boolean isMember = status.members().stream().anyMatch(member -> member.id() == config.nodeId());
+                        if (!isMember) {
+                            return CompletableFuture.completedFuture(null);
+                        }
+                        wasMember[0] = true;
+                        try {
+                            DurableText.write(joining, REJOINS);
+                        } catch (IOException trouble) {
+                            return CompletableFuture.failedFuture(trouble);
+                        }
+                        return client.removeNode(config.nodeId());
+                    }));
+            startRaft(Formation.Kind.RETURNING);
+            if (wasMember[0]) {
+                MetadataMember again =
+                        new MetadataMember(self.nodeId(), self.host(), self.raftPort(), self.clientPort());
+                insist("join", () -> client.addNode(again));
+            }
+        }
+    }
+
+    /** Tries a step until it succeeds: the others may be without a quorum for a while, or be changing their leader. */
+    private void insist(String what, Supplier<CompletableFuture<Void>> step)
+            throws ExecutionException, TimeoutException, InterruptedException {
+        long deadlineNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(config.readyMs());
+        while (true) {
+            try {
+                step.get().get(config.readyMs(), TimeUnit.MILLISECONDS);
+                return;
+            } catch (ExecutionException refused) {
+                if (System.nanoTime() - deadlineNs >= 0) {
+                    throw refused;
+                }
+                LOG.warn(
+                        "event=coming_back_later step={} reason=\"{}\"",
+                        what,
+                        refused.getCause().getMessage());
+                TimeUnit.MILLISECONDS.sleep(AGAIN_MS);
+            }
+        }
+    }
+
+    /** Sees whether this node has become a member, and remembers now and then how all of them stand, see {@link PeerNotes}. */
+    private void look() {
+        RaftNode node = raft;
+        try {
+            checkFormed(node.image());
+            if (formed.isDone() && looks++ % LOOKS_PER_NOTE == 0) {
+                notes.update(node.members(), node.storedIndexes());
+            }
+        } catch (IOException | RuntimeException trouble) {
+            if (closed) {
+                return;
+            }
+            LOG.warn("event=peer_notes_failed reason=\"{}\"", trouble.toString());
+        } catch (InvariantViolation broken) {
+            faults.onFault("the directory's cookie", broken);
+        }
+    }
+
+    /** The cluster is formed for this node when it knows it, and is, or is again, one of its members. */
+    private void checkFormed(MetadataImage image) {
+        if (image.clusterId().isEmpty() || formed.isDone()) {
+            return;
+        }
+        // Not this node's own monitor: that is held while the log is opened, which comes here on other threads.
+        synchronized (formed) {
+            try {
+                if (!cookie.belongsTo(image.clusterId())) {
+                    throw new InvariantViolation(
+                            "I-13 the log of cluster " + image.clusterId() + " in a directory of another cluster");
+                }
+                if (Files.exists(joining)) {
+                    if (!isMember()) {
+                        return;
+                    }
+                    DurableText.delete(joining);
+                }
+            } catch (IOException trouble) {
+                throw new InvariantViolation("I-13 the cookie can't be written: " + trouble);
+            }
+            formedAs = image.clusterId();
+            formed.complete(formedAs);
+        }
+    }
+
+    private boolean isMember() {
+        RaftNode node = raft;
+        return node != null && node.members().stream().anyMatch(member -> member.nodeId() == config.nodeId());
+    }
+
+    /**
+     * Waits until the cluster is formed and this node has learned of it, and says now and then what it waits for.
      *
      * @return the cluster's id
      * @throws StartupException NO_QUORUM if that doesn't come about in the configured time
      */
     public String awaitFormed() {
-        try {
-            return formed.get(config.readyMs(), TimeUnit.MILLISECONDS);
-        } catch (ExecutionException refused) {
-            throw refused.getCause() instanceof StartupException known
-                    ? known
-                    : new StartupException(
-                            StartupException.Reason.NO_QUORUM,
-                            String.valueOf(refused.getCause().getMessage()),
-                            refused);
-        } catch (TimeoutException late) {
-            throw new StartupException(
-                    StartupException.Reason.NO_QUORUM,
-                    "No quorum of the metadata nodes " + config.servers() + " in " + config.readyMs() + " ms");
-        } catch (InterruptedException interrupted) {
-            Thread.currentThread().interrupt();
-            throw new StartupException(StartupException.Reason.NO_QUORUM, "Interrupted while waiting for a quorum");
+        long deadlineNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(config.readyMs());
+        while (true) {
+            long leftMs = TimeUnit.NANOSECONDS.toMillis(deadlineNs - System.nanoTime());
+            try {
+                return formed.get(Math.max(0, Math.min(leftMs, SAY_MS)), TimeUnit.MILLISECONDS);
+            } catch (ExecutionException refused) {
+                throw refused.getCause() instanceof StartupException known
+                        ? known
+                        : new StartupException(
+                                StartupException.Reason.NO_QUORUM,
+                                String.valueOf(refused.getCause().getMessage()),
+                                refused);
+            } catch (TimeoutException late) {
+                if (leftMs <= SAY_MS) {
+                    throw new StartupException(
+                            StartupException.Reason.NO_QUORUM, "In " + config.readyMs() + " ms: " + whatIsMissing());
+                }
+                LOG.warn("event=waiting node={} for=\"{}\"", config.nodeId(), whatIsMissing());
+            } catch (InterruptedException interrupted) {
+                Thread.currentThread().interrupt();
+                throw new StartupException(StartupException.Reason.NO_QUORUM, "Interrupted while waiting for a quorum");
+            }
         }
+    }
+
+    private String whatIsMissing() {
+        RaftPeerAddress self = config.raft().self();
+        return raft != null && Files.exists(joining)
+                ? "this node is no member yet, or has not caught up: varve metadata add-node " + self.nodeId() + "@"
+                        + self.host() + ":" + self.clientPort() + " --raft-port " + self.raftPort()
+                : "no quorum of the metadata nodes " + config.servers();
+    }
+
+    /** Completes, with the reason, when this node can't go on: its process must end. */
+    public CompletableFuture<String> mustStop() {
+        return mustStop;
     }
 
     /** The port for clients. */
@@ -225,7 +439,9 @@ public final class MetadataNode implements AutoCloseable {
         if (formation != null) {
             formation.interrupt();
         }
+        noting.shutdownNow();
         service.close();
+        peers.close();
         if (server != null) {
             server.close();
         }
@@ -246,28 +462,13 @@ public final class MetadataNode implements AutoCloseable {
         @Override
         public void onApplied(MetadataImage before, MetadataImage after, List<MetadataRecord> records) {
             service.onApplied(before, after, records);
-            check(after);
+            checkFormed(after);
         }
 
         @Override
         public void onRestored(MetadataImage image) {
             service.onRestored(image);
-            check(image);
-        }
-
-        private void check(MetadataImage image) {
-            if (image.clusterId().isEmpty() || formed.isDone()) {
-                return;
-            }
-            try {
-                if (!cookie.belongsTo(image.clusterId())) {
-                    throw new InvariantViolation(
-                            "I-13 the log of cluster " + image.clusterId() + " in a directory of another cluster");
-                }
-            } catch (IOException trouble) {
-                throw new InvariantViolation("I-13 the cookie can't be written: " + trouble);
-            }
-            formed.complete(image.clusterId());
+            checkFormed(image);
         }
 
         @Override

@@ -2,13 +2,10 @@ package io.varve.metadata.server;
 
 import io.varve.base.StartupException;
 import io.varve.protocol.config.ConfigFiles;
+import io.varve.protocol.runtime.DurableText;
 import java.io.IOException;
-import java.nio.channels.FileChannel;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
 import java.util.Map;
 
 /**
@@ -92,15 +89,6 @@ final class NodeCookie {
     private void write() throws IOException {
         String text = "format=" + FORMAT + "\nnode.id=" + nodeId + "\ncluster.name=" + clusterName + "\n"
                 + (clusterId.isEmpty() ? "" : "cluster.id=" + clusterId + "\n");
-        Path draft = file.resolveSibling(FILE + ".draft");
-        try (FileChannel channel = FileChannel.open(
-                draft, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING, StandardOpenOption.WRITE)) {
-            channel.write(StandardCharsets.UTF_8.encode(text));
-            channel.force(true);
-        }
-        Files.move(draft, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
-        try (FileChannel directory = FileChannel.open(file.getParent(), StandardOpenOption.READ)) {
-            directory.force(true);
-        }
+        DurableText.write(file, text);
     }
 }

@@ -7,7 +7,10 @@ import io.varve.base.BookieId;
 import io.varve.base.StartupException;
 import io.varve.metadata.api.MetadataClient;
 import io.varve.metadata.api.MetadataClient.BookieRegistration;
+import io.varve.metadata.api.MetadataDelta;
 import io.varve.metadata.api.MetadataException;
+import io.varve.metadata.api.MetadataListener;
+import io.varve.metadata.api.MetadataView;
 import io.varve.metadata.client.MetadataMember;
 import io.varve.metadata.client.RemoteMetadataClient;
 import io.varve.metadata.model.Topic;
@@ -24,6 +27,7 @@ import java.util.Map;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -41,7 +45,7 @@ class MetadataQuorumIT {
     Path directory;
 
     /** Keeps asking, and remembers what was answered. */
-    private static final class Load {
+    private static final class Load implements AutoCloseable {
         private final MetadataClient client;
         private final AtomicBoolean stop = new AtomicBoolean();
         private final List<String> created = new ArrayList<>();
@@ -73,15 +77,22 @@ class MetadataQuorumIT {
                         unknown++;
                     } else {
                         refused.add(failed.getCause());
+                        stop.set(true);
                     }
                 }
             }
         }
 
         void stop() throws InterruptedException {
-            stop.set(true);
+            close();
             thread.join(60_000);
             assertThat(thread.isAlive()).isFalse();
+        }
+
+        /** Sends nothing more. */
+        @Override
+        public void close() {
+            stop.set(true);
         }
     }
 
@@ -106,7 +117,7 @@ class MetadataQuorumIT {
                 .join();
     }
 
-    private static void checkLoad(Load load, MetadataCluster cluster) {
+    private static void checkLoad(Load load, MetadataCluster cluster, String... others) {
         assertThat(load.refused)
                 .as("nothing is refused that nobody else asked for")
                 .isEmpty();
@@ -114,7 +125,8 @@ class MetadataQuorumIT {
         MetadataClient fresh = cluster.client();
         var view = fresh.linearizable().join();
         assertThat(load.created).allSatisfy(name -> assertThat(view.topic(name)).isPresent());
-        assertThat(view.topics().size()).isBetween(load.created.size(), load.created.size() + load.unknown + 1);
+        assertThat(view.topics().size())
+                .isBetween(load.created.size() + others.length, load.created.size() + load.unknown + others.length);
         assertThat(cluster.faults()).isEmpty();
     }
 
@@ -210,6 +222,73 @@ class MetadataQuorumIT {
     }
 
     @Test
+    void aNodeThatLagsBehindThePurgedLogIsGivenASnapshot() throws Exception {
+        try (MetadataCluster cluster =
+                new MetadataCluster(directory, 3).withSnapshotEvery(100, 0).startAll()) {
+            RemoteMetadataClient client = cluster.client();
+            registerBookie(client);
+            int leader = awaitLeader(cluster);
+            int lagging = leader % 3 + 1;
+            client.createTopic("early", 1, 1, Map.of()).join();
+            long had = cluster.nodes().get(lagging).raft().orElseThrow().appliedIndex();
+            cluster.stop(lagging);
+            Load load = new Load(client, "l");
+            await("a purge beyond what it has", 60_000, () -> logStartOf(cluster, leader) > had + 100);
+            cluster.start(lagging);
+            await("the node to catch up", 60_000, () -> logStartOf(cluster, lagging) > had + 1);
+            load.stop();
+            checkLoad(load, cluster, "early");
+            assertSameDigest(cluster);
+            assertThat(cluster.nodes().get(lagging).raft().orElseThrow().image().topic("early"))
+                    .isPresent();
+        }
+    }
+
+    /** Everything that a watch says of topics, in order, and whether it ever had to begin anew. */
+    private static final class Watcher implements MetadataListener {
+        private final List<String> seen = new CopyOnWriteArrayList<>();
+        private final List<String> wrong = new CopyOnWriteArrayList<>();
+        private long version = -1;
+
+        @Override
+        public void onChange(MetadataView before, MetadataView after, MetadataDelta delta) {
+            if (version >= 0 && before.version() != version) {
+                wrong.add("from " + before.version() + ", but " + version + " was the last");
+            }
+            if (version >= 0 && delta.everything()) {
+                wrong.add("everything anew at " + after.version());
+            }
+            version = after.version();
+            delta.topics().forEach(id -> after.topic(id).ifPresent(topic -> seen.add(topic.name())));
+        }
+    }
+
+    @Test
+    void aWatchGoesOnAcrossChangesOfTheLeaderWithoutAGap() throws Exception {
+        try (MetadataCluster cluster = new MetadataCluster(directory, 3).startAll()) {
+            RemoteMetadataClient client = cluster.client();
+            registerBookie(client);
+            RemoteMetadataClient watching = cluster.client();
+            watching.linearizable().get(20, TimeUnit.SECONDS);
+            Watcher watcher = new Watcher();
+            watching.subscribe(watcher);
+            Load load = new Load(client, "w");
+            for (int round = 0; round < 2; round++) {
+                int before = load.created.size();
+                int leader = awaitLeader(cluster);
+                await("some changes", 20_000, () -> load.created.size() > before + 30);
+                cluster.stop(leader);
+                await("writing to go on", 20_000, () -> load.created.size() > before + 60);
+                cluster.start(leader);
+            }
+            load.stop();
+            watching.linearizable().get(20, TimeUnit.SECONDS);
+            assertThat(watcher.wrong).isEmpty();
+            assertThat(watcher.seen).doesNotHaveDuplicates().containsAll(load.created);
+        }
+    }
+
+    @Test
     void nodesAreAddedAndRemovedWhileTheServiceRuns() throws Exception {
         try (MetadataCluster cluster = new MetadataCluster(directory, 3).startAll()) {
             RemoteMetadataClient client = cluster.client();
@@ -247,7 +326,7 @@ class MetadataQuorumIT {
             int before = load.created.size();
             await("writing to go on", 20_000, () -> load.created.size() > before + 20);
             load.stop();
-            checkLoad(load, cluster);
+            checkLoad(load, cluster, "before");
             assertSameDigest(cluster);
         }
     }

@@ -29,6 +29,8 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(60)
 class SingleMetadataNodeIT {
 
+    private static final long NOW_MS = 1_790_000_000_000L;
+
     @TempDir
     Path directory;
 
@@ -98,24 +100,61 @@ class SingleMetadataNodeIT {
                     client.createTopic("t", 2, 3, Map.of("retention.ms", "5")).join();
             client.allocateSegment(new PartitionId(topic.id(), 1), 0, 0, Set.of())
                     .join();
-            assertThat(MetadataBackup.save(client, backup, 10_000))
+            assertThat(MetadataBackup.save(client, backup, 10_000).version())
                     .isEqualTo(client.view().version());
+            assertThatThrownBy(() -> MetadataBackup.save(client, backup, 10_000))
+                    .hasMessageContaining("no backup is overwritten");
             saved = client.view();
-            assertThatThrownBy(() -> MetadataBackup.restore(backup, cluster.directoryOf(1)))
+            assertThatThrownBy(() -> MetadataBackup.restore(backup, cluster.directoryOf(1), NOW_MS))
                     .isInstanceOf(StartupException.class);
         }
         try (MetadataCluster cluster = new MetadataCluster(directory.resolve("new"), 1)) {
-            MetadataBackup.restore(backup, cluster.directoryOf(1));
+            MetadataBackup.restore(backup, cluster.directoryOf(1), NOW_MS);
             cluster.startAll();
             MetadataClient client = cluster.client();
             MetadataView restored = client.linearizable().get(20, TimeUnit.SECONDS);
             assertThat(restored.clusterId()).isEqualTo(saved.clusterId());
             assertThat(restored.topics()).containsExactlyElementsOf(saved.topics());
+            assertThat(restored.version()).isGreaterThanOrEqualTo(NOW_MS);
+            assertThat(restored.brokers())
+                    .as("nobody's session outlives its service")
+                    .allMatch(broker -> broker.state() == BrokerInfo.State.GONE);
+            assertThat(client.allocateProducerIds().join().first()).isGreaterThanOrEqualTo(NOW_MS);
             assertThat(client.createTopic("u", 1, 1, Map.of()).join().name()).isEqualTo("u");
             cluster.stop(1);
             cluster.start(1);
             assertThat(client.linearizable().get(20, TimeUnit.SECONDS).topic("u"))
                     .isPresent();
+            assertThat(cluster.faults()).isEmpty();
+        }
+    }
+
+    @Test
+    void whatAStoppedNodesDirectoryHoldsCanBeSalvaged() throws Exception {
+        Path salvaged = directory.resolve("salvaged");
+        MetadataView last;
+        try (MetadataCluster cluster = new MetadataCluster(directory.resolve("old"), 1)
+                .withSnapshotEvery(100, 0)
+                .startAll()) {
+            RemoteMetadataClient client = cluster.client();
+            registerBookies(client);
+            for (int i = 0; i < 130; i++) {
+                client.createTopic("t" + i, 1, 3, Map.of()).join();
+            }
+            assertThatThrownBy(() -> MetadataBackup.salvage(cluster.directoryOf(1), salvaged))
+                    .isInstanceOfSatisfying(
+                            StartupException.class,
+                            e -> assertThat(e.reason()).isEqualTo(StartupException.Reason.DIRECTORY_LOCKED));
+            last = client.linearizable().get(20, TimeUnit.SECONDS);
+            cluster.stop(1);
+            assertThat(MetadataBackup.salvage(cluster.directoryOf(1), salvaged).version())
+                    .isGreaterThanOrEqualTo(last.version());
+        }
+        try (MetadataCluster cluster = new MetadataCluster(directory.resolve("new"), 1)) {
+            MetadataBackup.restore(salvaged, cluster.directoryOf(1), NOW_MS);
+            cluster.startAll();
+            MetadataView restored = cluster.client().linearizable().get(20, TimeUnit.SECONDS);
+            assertThat(restored.topics()).containsExactlyElementsOf(last.topics());
             assertThat(cluster.faults()).isEmpty();
         }
     }

@@ -1,6 +1,7 @@
 package io.varve.metadata.testing;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.varve.base.Clock;
 import io.varve.base.FaultHandler;
 import io.varve.metadata.client.MetadataClientOptions;
 import io.varve.metadata.client.RemoteMetadataClient;
@@ -20,6 +21,7 @@ import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -33,6 +35,8 @@ public final class MetadataCluster implements AutoCloseable {
     private final List<RemoteMetadataClient> clients = new CopyOnWriteArrayList<>();
     private final RpcLoops loops = RpcLoops.start("test-rpc", 1);
     private final List<Throwable> faults = new CopyOnWriteArrayList<>();
+    private final Map<Integer, Clock> clocks = new TreeMap<>();
+    private final Map<Integer, SimpleMeterRegistry> registries = new TreeMap<>();
     private long snapshotEntries = 50_000;
     private long preservedEntries = 10_000;
     private int logSegmentBytes = 8 << 20;
@@ -61,6 +65,17 @@ public final class MetadataCluster implements AutoCloseable {
         return this;
     }
 
+    /** Gives a node that starts from now on a clock of its own. */
+    public MetadataCluster withClock(int id, Clock clock) {
+        clocks.put(id, clock);
+        return this;
+    }
+
+    /** A gauge of a node that was started once. */
+    public double gauge(int id, String name) {
+        return registries.get(id).get(name).gauge().value();
+    }
+
     /** Starts all. */
     public MetadataCluster startAll() {
         peers.forEach(peer -> start(peer.nodeId()));
@@ -76,10 +91,10 @@ public final class MetadataCluster implements AutoCloseable {
     public MetadataNode start(int id, List<RaftPeerAddress> among) {
         MetadataNode node = MetadataNode.start(
                 config(id, among),
-                SystemClock.INSTANCE,
+                clocks.getOrDefault(id, SystemClock.INSTANCE),
                 SystemRandomness.INSTANCE,
                 faultHandler(),
-                new SimpleMeterRegistry());
+                registries.computeIfAbsent(id, fresh -> new SimpleMeterRegistry()));
         nodes.put(id, node);
         return node;
     }
@@ -111,6 +126,7 @@ public final class MetadataCluster implements AutoCloseable {
     /** Stops one. */
     public void stop(int id) {
         nodes.remove(id).close();
+        registries.remove(id);
     }
 
     /** The node that leads, if one does. */
