@@ -45,10 +45,10 @@ public final class BookieConfig {
             "metadata.servers", "The nodes of the metadata service, as id@host:port with commas between them.");
     public static final ConfigKey<Long> METADATA_WAIT_MS = ConfigKey.number(
                     "metadata.wait.ms",
-                    "How long to wait at the start for the metadata service to have a quorum.",
-                    0,
+                    "How long to wait at the start for the metadata service to have a quorum; -1 for as long as it takes.",
+                    -1,
                     86_400_000)
-            .withDefault("60000");
+            .withDefault("-1");
     public static final ConfigKey<Integer> NETWORK_THREADS = ConfigKey.integer(
                     "bookie.network.threads", "Threads that read from and write to connections.", 1, 256)
             .withDefault("2");

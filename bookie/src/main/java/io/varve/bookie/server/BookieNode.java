@@ -71,6 +71,7 @@ public final class BookieNode implements AutoCloseable {
     private static final int COPY_CHUNK_BYTES = 1024 * 1024;
     private static final long COPY_READ_MS_MAX = 15_000;
     private static final long ASK_AGAIN_MS = 200;
+    private static final long SAY_MS = 10_000;
     private static final long DRAIN_MS_MAX = 5_000;
     private static final long DRAIN_LOOK_MS = 10;
 
@@ -186,7 +187,7 @@ public final class BookieNode implements AutoCloseable {
         session = new BookieSession(
                 self, config.get(BookieConfig.RACK), address, metadata, store, thread, SystemRandomness::unique);
         session.refused().thenAccept(stopped::complete);
-        session.start(config.get(BookieConfig.METADATA_WAIT_MS), parts.clock().nanoTime(), parts.clock()::nanoTime);
+        session.start(metadataWaitMs(), parts.clock().nanoTime(), parts.clock()::nanoTime);
         closeLater(session::close);
         startBackground(metadata, offloader, client);
         LOG.info("event=started role=bookie id={} cluster={} address={}", self, clusterId, address);
@@ -251,16 +252,23 @@ public final class BookieNode implements AutoCloseable {
         keeper.start();
     }
 
-    /** A bookie can't even open its disks before it knows which cluster it is of. */
-    private MetadataView awaitCluster(MetadataClient metadata) {
+    private long metadataWaitMs() {
         long waitMs = config.get(BookieConfig.METADATA_WAIT_MS);
+        return waitMs < 0 ? TimeUnit.DAYS.toMillis(365) : waitMs;
+    }
+
+    /** A bookie can't even open its disks before it knows which cluster it is of. Says now and then what it waits for. */
+    private MetadataView awaitCluster(MetadataClient metadata) {
+        long waitMs = metadataWaitMs();
         long untilNanos = parts.clock().nanoTime() + TimeUnit.MILLISECONDS.toNanos(waitMs);
+        long sayNanos = parts.clock().nanoTime() + TimeUnit.MILLISECONDS.toNanos(SAY_MS);
         String trouble = "none of them answers";
         for (long leftNanos = TimeUnit.MILLISECONDS.toNanos(waitMs);
                 leftNanos > 0;
                 leftNanos = untilNanos - parts.clock().nanoTime()) {
             try {
-                MetadataView view = metadata.linearizable().get(leftNanos, TimeUnit.NANOSECONDS);
+                long thisTimeNanos = Math.min(leftNanos, TimeUnit.MILLISECONDS.toNanos(SAY_MS));
+                MetadataView view = metadata.linearizable().get(thisTimeNanos, TimeUnit.NANOSECONDS);
                 if (!view.clusterId().isEmpty()) {
                     return view;
                 }
@@ -268,11 +276,18 @@ public final class BookieNode implements AutoCloseable {
             } catch (ExecutionException e) {
                 trouble = String.valueOf(e.getCause().getMessage());
             } catch (TimeoutException late) {
-                break;
+                LOG.trace("event=metadata_silent");
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
                 trouble = "interrupted";
                 break;
+            }
+            if (parts.clock().nanoTime() - sayNanos >= 0) {
+                LOG.warn(
+                        "event=waiting_for_metadata servers={} reason=\"{}\"",
+                        config.get(BookieConfig.METADATA_SERVERS),
+                        trouble);
+                sayNanos = parts.clock().nanoTime() + TimeUnit.MILLISECONDS.toNanos(SAY_MS);
             }
             pause(ASK_AGAIN_MS);
         }

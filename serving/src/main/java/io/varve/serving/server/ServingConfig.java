@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 
 /** A broker's configuration: Kafka's names where Kafka has one, {@code broker.…} for what is ours. */
@@ -42,10 +43,10 @@ public final class ServingConfig {
             ConfigKey.nodes("metadata.servers", "The nodes of the metadata service: id@host:port with commas.");
     static final ConfigKey<Long> METADATA_WAIT_MS = ConfigKey.number(
                     "metadata.wait.ms",
-                    "How long starting waits for the metadata service to have a quorum.",
-                    100,
-                    3_600_000)
-            .withDefault("30000");
+                    "How long starting waits for the metadata service to have a quorum; -1 for as long as it takes.",
+                    -1,
+                    86_400_000)
+            .withDefault("-1");
 
     static final ConfigKey<Integer> PARTITIONS = ConfigKey.integer(
                     "num.partitions", "Partitions of a topic that doesn't say.", 1, 100_000)
@@ -313,7 +314,8 @@ public final class ServingConfig {
 
     /** How long starting waits for the metadata service. */
     public long metadataWaitMs() {
-        return config.get(METADATA_WAIT_MS);
+        long waitMs = config.get(METADATA_WAIT_MS);
+        return waitMs < 0 ? TimeUnit.DAYS.toMillis(365) : waitMs;
     }
 
     /** How long stopping takes at most. */
