@@ -41,6 +41,16 @@ final class MetadataOptions {
      * @throws StartupException NO_QUORUM
      */
     MetadataLink connect() {
+        return MetadataLink.open(nodes(), patience());
+    }
+
+    /** How long the service may take to answer. */
+    Duration patience() {
+        return Duration.ofMillis(timeoutMs);
+    }
+
+    /** The nodes asked. */
+    List<NodeAddress> nodes() {
         List<NodeAddress> nodes = new ArrayList<>();
         for (String server : servers) {
             try {
@@ -50,7 +60,7 @@ final class MetadataOptions {
                         StartupException.Reason.BAD_CONFIG, "--metadata " + server + " " + e.getMessage(), e);
             }
         }
-        return MetadataLink.open(nodes, Duration.ofMillis(timeoutMs));
+        return nodes;
     }
 
     /** The topic of that name. */

@@ -33,7 +33,7 @@ public enum Role {
                 node.close();
                 throw e;
             }
-            return RunningNode.of(new CompletableFuture<>(), node::close);
+            return RunningNode.of(node.mustStop(), node::close);
         }
     },
     BOOKIE(BookieConfig.SCHEMA) {
