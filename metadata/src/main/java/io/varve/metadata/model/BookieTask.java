@@ -88,8 +88,8 @@ public sealed interface BookieTask {
             long endOffset)
             implements BookieTask {
 
-        /** How many segments are moved at a time at most. */
-        public static final int SEGMENTS_MAX = 4_096;
+        /** How many segments are moved at a time at most: a commit takes them out of the state in one piece, while other commands wait. */
+        public static final int SEGMENTS_MAX = 1_024;
 
         /** How many leaves are written at a time at most: what the last one had, and what came. */
         public static final int LEAVES_MAX = 4;

@@ -229,11 +229,8 @@ class ManifestCrashSimulation {
             }
             if (task instanceof BookieTask.Offload offload) {
                 offload(offload);
-            } else if (task instanceof BookieTask.DeleteReplica) {
-                ignoreLoss(() -> client.completeTask(task.taskId()).join());
-            } else if (task instanceof BookieTask.DeleteObject deletion) {
-                bucket.delete(deletion.key()).join();
-                ignoreLoss(() -> client.completeTask(task.taskId()).join());
+            } else if (task instanceof BookieTask.DeleteReplica || task instanceof BookieTask.DeleteObject) {
+                delete(task, dies);
             } else {
                 DyingObjectStore store =
                         new DyingObjectStore(bucket, dies ? random.nextInt(8) : Long.MAX_VALUE, random.nextBoolean());
@@ -241,6 +238,16 @@ class ManifestCrashSimulation {
                 crashes += store.isDead() ? 1 : 0;
             }
             metadata.loseAnswers(0);
+        }
+
+        /** One that dies has deleted and not said so: it is ordered again. */
+        private void delete(BookieTask task, boolean dies) {
+            if (task instanceof BookieTask.DeleteObject deletion) {
+                bucket.delete(deletion.key()).join();
+            }
+            if (!dies) {
+                ignoreLoss(() -> client.completeTask(task.taskId()).join());
+            }
         }
 
         /** That an upload may die is {@link OffloadCrashSimulation}'s matter: here it never does. */
