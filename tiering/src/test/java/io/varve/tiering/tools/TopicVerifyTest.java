@@ -36,8 +36,7 @@ import org.junit.jupiter.api.Test;
 /** A topic is walked through its manifest and its chain, and what doesn't agree is said; what retention takes meanwhile is not. */
 class TopicVerifyTest {
 
-    private static final Topic TOPIC =
-            new Topic(TestSegments.PARTITION.topic(), "orders", 8, 3, 2, new TreeMap<>());
+    private static final Topic TOPIC = new Topic(TestSegments.PARTITION.topic(), "orders", 8, 3, 2, new TreeMap<>());
 
     private final MemoryObjectStore memory = new MemoryObjectStore();
     private Runnable beforeNextGet = () -> {};
@@ -67,7 +66,10 @@ class TopicVerifyTest {
                 TestSegments.CLUSTER,
                 new UploadSettings(1, 4, 1 << 20, 2, 4 << 20, 512, true, 0),
                 new StepClock(0),
-                new SimpleMeterRegistry())) {
+                new SimpleMeterRegistry(),
+                (where, fault) -> {
+                    throw new AssertionError(where, fault);
+                })) {
             List<TestSegments.Segment> chain = TestSegments.chain(8, 5, 200, true);
             for (int i = 0; i < chain.size(); i += 2) {
                 List<SealedSegmentSource> sources =
@@ -132,8 +134,7 @@ class TopicVerifyTest {
     void aManifestThatIsReplacedMeanwhileIsGoneOnWith() {
         ManifestRef before = state.chain().manifest().orElseThrow();
         beforeNextGet = () -> {
-            ManifestRef after = worker.extend(
-                            TestSegments.PARTITION, Optional.of(before), 21, segments.subList(6, 8))
+            ManifestRef after = worker.extend(TestSegments.PARTITION, Optional.of(before), 21, segments.subList(6, 8))
                     .manifest()
                     .orElseThrow();
             memory.delete(before.key()).join();
