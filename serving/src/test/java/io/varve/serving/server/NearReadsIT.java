@@ -104,6 +104,16 @@ final class NearReadsIT {
                 .doesNotHaveDuplicates();
     }
 
+    /** P41: the broker near by goes away in the middle. */
+    @Test
+    void aReaderWhoseBrokerGoesAwayGoesOnAtTheOwner() {
+        produce(RECORDS);
+        int near = state().owner() == 1 ? 2 : 1;
+        List<Long> read = new ArrayList<>();
+        read("r" + near, "read_uncommitted", RECORDS, read, () -> brokers.restart(near));
+        assertThat(read).hasSize(RECORDS).isSorted().doesNotHaveDuplicates();
+    }
+
     private void produce(int count) {
         try (KafkaProducer<String, String> producer = new KafkaProducer<>(
                 Map.of("bootstrap.servers", brokers.bootstrap()), new StringSerializer(), new StringSerializer())) {
@@ -115,6 +125,13 @@ final class NearReadsIT {
 
     private List<Long> read(String rack, String isolation, int count) {
         List<Long> offsets = new ArrayList<>();
+        read(rack, isolation, count, offsets, () -> {});
+        return offsets;
+    }
+
+    /** @param inTheMiddle done once, when a fifth was read */
+    private void read(String rack, String isolation, int count, List<Long> offsets, Runnable inTheMiddle) {
+        boolean done = false;
         try (KafkaConsumer<String, String> consumer = new KafkaConsumer<>(
                 Map.of(
                         "bootstrap.servers",
@@ -136,9 +153,12 @@ final class NearReadsIT {
                     assertThat(record.value()).doesNotContain("aborted");
                     offsets.add(record.offset());
                 }
+                if (!done && offsets.size() > count / 5) {
+                    done = true;
+                    inTheMiddle.run();
+                }
             }
         }
-        return offsets;
     }
 
     private long sealedRecords() {
