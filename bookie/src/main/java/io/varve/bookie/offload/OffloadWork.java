@@ -46,6 +46,12 @@ public final class OffloadWork implements TaskWork<BookieTask.Offload> {
         return false;
     }
 
+    /** An earlier process may have written the key, and its commit may still be on the way: other bytes must not come under it. */
+    @Override
+    public boolean isRepeatable() {
+        return false;
+    }
+
     @Override
     public CompletableFuture<TaskOutcome> start(BookieTask.Offload task, MetadataView view, BooleanSupplier wanted) {
         return CompletableFuture.supplyAsync(() -> begin(task, view), blocking)

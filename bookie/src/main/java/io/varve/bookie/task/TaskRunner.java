@@ -14,6 +14,8 @@ import io.varve.metadata.model.BookieTask;
 import io.varve.metadata.model.ManifestRef;
 import java.util.EnumMap;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.RejectedExecutionException;
@@ -48,6 +50,10 @@ public final class TaskRunner implements AutoCloseable {
     private final ScheduledExecutorService thread;
     private final MetadataListener listener = this::onChange;
     private final AtomicBoolean lookDue = new AtomicBoolean();
+    /** Tasks of an earlier process that must not be begun again. */
+    private final Set<Long> inherited = new TreeSet<>();
+
+    private boolean inheritedKnown;
     private volatile boolean closed;
 
     /**
@@ -83,7 +89,7 @@ public final class TaskRunner implements AutoCloseable {
     /** Begins with what stands now. */
     public void start() {
         metadata.subscribe(listener);
-        lookSoon();
+        run(() -> learnInherited(0));
     }
 
     /** Begins nothing more. What is at work is left to end by itself, unreported. */
@@ -116,7 +122,28 @@ public final class TaskRunner implements AutoCloseable {
 
     // ---- everything below on the runner's thread, except where it says so ----
 
+    /** What stands now was given to an earlier process, or could have been: a linearizable read, because a view can be behind what it was given. */
+    private void learnInherited(int tries) {
+        metadata.linearizable()
+                .whenComplete((view, failure) -> run(() -> {
+                    if (failure != null) {
+                        later(TimeUnit.MILLISECONDS.toNanos(waitMs(tries)), () -> learnInherited(tries + 1));
+                        return;
+                    }
+                    for (BookieTask task : view.tasksOf(self)) {
+                        if (!works.get(TaskKind.of(task)).isRepeatable()) {
+                            inherited.add(task.taskId());
+                        }
+                    }
+                    inheritedKnown = true;
+                    look();
+                }));
+    }
+
     private void look() {
+        if (!inheritedKnown) {
+            return;
+        }
         board.given(metadata.view().tasksOf(self));
         pump();
     }
@@ -133,6 +160,10 @@ public final class TaskRunner implements AutoCloseable {
 
     private void begin(BookieTask task) {
         TaskKind kind = TaskKind.of(task);
+        if (inherited.remove(task.taskId())) {
+            onEnded(task, kind, new TaskOutcome.Failed("an earlier process of this bookie may have begun it"));
+            return;
+        }
         long startNanos = clock.nanoTime();
         LOG.info("event=task-begun task={} kind={} what=\"{}\"", task.taskId(), kind.label(), task);
         orderFor(task, kind)

@@ -6,7 +6,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.BooleanSupplier;
 
 /**
- * One kind of work. What it does is idempotent: after a crash, or an answer that got lost, a task is carried out once more.
+ * One kind of work. Unless it says otherwise, what it does is idempotent: after a crash, or an answer that got lost, a task is carried out once more.
  *
  * @param <T> the kind of task
  */
@@ -14,6 +14,14 @@ public interface TaskWork<T extends BookieTask> {
 
     /** Whether it can't be undone, so that the order must be seen in a linearizable read right before (I-9, I-17). */
     boolean isIrreversible();
+
+    /**
+     * Whether it may be begun again by a process that doesn't know how far an earlier one came. If not, a task that stands when the process starts is
+     * reported as failed, and given out again under another number.
+     */
+    default boolean isRepeatable() {
+        return true;
+    }
 
     /**
      * Begins. Must not block; what blocks goes to threads of its own.

@@ -94,6 +94,23 @@ class TaskRunnerTest {
         assertThat(metadata.reports.take()).isEqualTo("fail 2 disk");
     }
 
+    /** I-10: the key of an upload may have been written by the process before, whose commit may still come; other bytes must not come under it. */
+    @Test
+    void anUploadThatAnEarlierProcessMayHaveBegunIsReportedAsFailedAndNotBegunAgain() throws Exception {
+        offloads.repeatable = false;
+        metadata.readFailures = 1;
+        metadata.give(offload(1));
+        metadata.give(delete(2));
+        runner.start();
+        assertThat(metadata.reports.take()).isEqualTo("fail 1 an earlier process of this bookie may have begun it");
+        deletions.next().end(new TaskOutcome.Done());
+        assertThat(metadata.reports.take()).isEqualTo("complete 2");
+
+        metadata.give(offload(3));
+        assertThat(offloads.next().task.taskId()).isEqualTo(3);
+        assertThat(offloads.begun).isEmpty();
+    }
+
     @Test
     void aReportIsRepeatedUntilTheQuorumHasAnsweredIt() throws Exception {
         metadata.failReports(MetadataException.Reason.UNKNOWN_OUTCOME, 1);
@@ -193,6 +210,7 @@ class TaskRunnerTest {
     private static final class FakeWork implements TaskWork<BookieTask> {
         private final boolean irreversible;
         private final BlockingQueue<Begun> begun = new LinkedBlockingQueue<>();
+        private volatile boolean repeatable = true;
 
         FakeWork(boolean irreversible) {
             this.irreversible = irreversible;
@@ -201,6 +219,11 @@ class TaskRunnerTest {
         @Override
         public boolean isIrreversible() {
             return irreversible;
+        }
+
+        @Override
+        public boolean isRepeatable() {
+            return repeatable;
         }
 
         @Override
