@@ -22,27 +22,14 @@ public record Plan(List<PlanStep> steps, Cursor next) {
      * @param partition the last partition looked at
      * @param localOnly the last segment looked at that is not in object storage
      * @param inBoth the last segment looked at that is in both
-     * @param calm since when the brokers have been the same
      */
-    public record Cursor(Optional<PartitionId> partition, long localOnly, long inBoth, Calm calm) {
+    public record Cursor(Optional<PartitionId> partition, long localOnly, long inBoth) {
         /** From the beginning. */
-        public static final Cursor START = new Cursor(Optional.empty(), 0, 0, new Calm(List.of(), 0));
+        public static final Cursor START = new Cursor(Optional.empty(), 0, 0);
 
         /** Whether the next look begins all walks anew. */
         public boolean isAtStart() {
             return partition.isEmpty() && localOnly == 0 && inBoth == 0;
-        }
-    }
-
-    /**
-     * How long no broker has come or gone.
-     *
-     * @param incarnations of the live ones
-     * @param sinceMs wall time
-     */
-    public record Calm(List<Long> incarnations, long sinceMs) {
-        public Calm {
-            incarnations = List.copyOf(incarnations);
         }
     }
 }

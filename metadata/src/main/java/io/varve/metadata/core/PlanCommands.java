@@ -276,6 +276,7 @@ final class PlanCommands {
         return "TAKEN_BACK: bookie " + task.bookie() + " was too slow, or went away";
     }
 
+    /** Nobody proposes this any more (owners hand over by themselves), but a log that holds it must lead to the same state on every node. */
     private static void move(Draft draft, MoveStep step) {
         PartitionId id = ProtoModel.fromProto(step.getPartition());
         PartitionState partition = draft.image().partition(id).orElse(null);

@@ -52,8 +52,7 @@ public final class Planner {
         var partition = PartitionPlanner.plan(planner, cursor.partition());
         long inBoth = LocalDeletionPlanner.plan(planner, cursor.inBoth());
         long localOnly = OffloadPlanner.plan(planner, cursor.localOnly());
-        Plan.Calm calm = BalancePlanner.plan(planner, cursor.calm());
-        return new Plan(planner.steps, new Plan.Cursor(partition, localOnly, inBoth, calm));
+        return new Plan(planner.steps, new Plan.Cursor(partition, localOnly, inBoth));
     }
 
     void step(PlanStep.Builder step) {

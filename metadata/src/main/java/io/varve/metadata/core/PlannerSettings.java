@@ -17,7 +17,6 @@ import io.varve.base.Invariant;
  * @param objectDeletionsPerBookie how many deletions of objects a bookie has at a time
  * @param manifestSegmentsMin how many segments at the head of a chain, all of them in object storage alone, are worth moving into its manifest
  * @param manifestsPerBookie how many manifests a bookie works on at a time
- * @param rebalanceDelayMs how long no broker has come or gone before partitions are moved to even them out; -1 for never
  * @param clientForgetMs how long the answers given to a client that asks no more are kept; above any client's deadline
  */
 public record PlannerSettings(
@@ -33,12 +32,11 @@ public record PlannerSettings(
         int objectDeletionsPerBookie,
         int manifestSegmentsMin,
         int manifestsPerBookie,
-        long rebalanceDelayMs,
         long clientForgetMs) {
 
     /** What is used unless an operator says otherwise. */
     public static final PlannerSettings DEFAULT = new PlannerSettings(
-            1_000, 256 << 20, 8 << 20, 60_000, 600_000, 30_000, 600_000, 4, 2, 32, 64, 4, 30_000, 600_000);
+            1_000, 256 << 20, 8 << 20, 60_000, 600_000, 30_000, 600_000, 4, 2, 32, 64, 4, 600_000);
 
     public PlannerSettings {
         Invariant.check(

@@ -100,12 +100,6 @@ public record MetadataConfig(
                     10,
                     3_600_000)
             .withDefault("250");
-    private static final ConfigKey<Long> REBALANCE_MS = ConfigKey.number(
-                    "metadata.rebalance.delay.ms",
-                    "When no broker has come or gone for so long, partitions are moved one by one until the brokers have about as many each; -1 for never.",
-                    -1,
-                    Long.MAX_VALUE)
-            .withDefault("30000");
     private static final ConfigKey<Long> WATCH_BYTES = ConfigKey.number(
                     "metadata.watch.bytes",
                     "So many bytes of changes are kept in memory for clients that follow; one that is further behind gets the whole state.",
@@ -175,7 +169,7 @@ public record MetadataConfig(
             .heading("The log")
             .keys(ELECTION_MS, SNAPSHOT_ENTRIES, PRESERVED_ENTRIES)
             .heading("Brokers and bookies")
-            .keys(SESSION_MS, DROP_MS, REBALANCE_MS, WATCH_BYTES)
+            .keys(SESSION_MS, DROP_MS, WATCH_BYTES)
             .heading("Offload, retention and repair")
             .keys(
                     PLAN_MS,
@@ -260,7 +254,6 @@ public record MetadataConfig(
                 defaults.objectDeletionsPerBookie(),
                 config.get(MANIFEST_SEGMENTS),
                 config.get(MANIFESTS),
-                config.get(REBALANCE_MS),
                 defaults.clientForgetMs());
         return new ServiceSettings(
                 config.get(SESSION_MS), config.get(DROP_MS), config.get(PLAN_MS), config.get(WATCH_BYTES), planner);

@@ -30,7 +30,7 @@ class ManifestCommandsTest {
 
     {
         cluster.settings =
-                new PlannerSettings(1_000, 256 << 20, 0, 0, 600_000, 30_000, 600_000, 4, 2, 32, 4, 2, 30_000, 600_000);
+                new PlannerSettings(1_000, 256 << 20, 0, 0, 600_000, 30_000, 600_000, 4, 2, 32, 4, 2, 600_000);
     }
 
     private PartitionId partition(String... configs) {

@@ -329,20 +329,6 @@ class PlannersTest {
         assertThat(cluster.image().taskIndex().deadObjects()).containsKey(object.key());
     }
 
-    @Test
-    void aBrokerThatCameBackGetsItsShareWhenItHasBeenCalm() {
-        PartitionId any = new PartitionId(cluster.topic("many", 20, 1), 0);
-        cluster.broker(2);
-        cluster.plan();
-        assertThat(cluster.image().ownedBy(2)).as("not in the midst of things").isEmpty();
-        cluster.nowMs += cluster.settings.rebalanceDelayMs();
-        assertThat(cluster.planOnce()).as("one at a time").isEqualTo(1);
-        cluster.plan();
-        assertThat(cluster.image().ownedBy(2)).hasSize(10);
-        assertThat(cluster.image().partitions(any.topic()))
-                .allSatisfy(p -> assertThat(p.epoch()).isEqualTo(p.owner() == 2 ? 1 : 0));
-    }
-
     // ---- repair ----
 
     private PartitionId localOnly() {

@@ -67,8 +67,12 @@ final class LogReader {
             return;
         }
         Offsets at = log.offsets();
-        if (fromOffset < at.logStart() || fromOffset > at.end()) {
+        if (fromOffset < at.logStart()) {
             result.complete(empty(LogError.OFFSET_OUT_OF_RANGE));
+            return;
+        }
+        if (fromOffset > at.end()) {
+            answerBeyondEnd(fromOffset, result);
             return;
         }
         long bound = log.bound(isolation);
@@ -84,6 +88,18 @@ final class LogReader {
             } else {
                 addAborted(fromOffset, batches, result);
             }
+        });
+    }
+
+    /**
+     * A reader that asks beyond the end has made a mistake, or has read on from another owner that this one doesn't know of yet. Only in the first case may it be told
+     * that its offset is out of range, for that makes it start anew somewhere else (I-15); so the metadata service is asked which it is (I-17).
+     */
+    private void answerBeyondEnd(long fromOffset, CompletableFuture<ReadResult> result) {
+        loop.on(context.metadata().linearizable(), (view, failure) -> {
+            boolean owned = failure == null && log.isServing() && context.isOwned(view, log.id(), log.epoch());
+            boolean beyond = fromOffset > log.offsets().end();
+            result.complete(empty(!owned ? LogError.NOT_OWNER : beyond ? LogError.OFFSET_OUT_OF_RANGE : LogError.NONE));
         });
     }
 

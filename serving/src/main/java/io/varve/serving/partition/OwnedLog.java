@@ -7,6 +7,7 @@ import io.varve.base.Invariant;
 import io.varve.base.PartitionId;
 import io.varve.bookie.client.BookieStatus;
 import io.varve.metadata.api.MetadataView;
+import io.varve.metadata.model.BookieInfo;
 import io.varve.metadata.model.PartitionState;
 import io.varve.metadata.model.SegmentDescriptor;
 import io.varve.metadata.model.Topic;
@@ -22,12 +23,15 @@ import io.varve.serving.core.partition.PartitionLeader;
 import io.varve.serving.core.partition.ProducerStates;
 import io.varve.serving.core.partition.ProducerStates.Verdict;
 import io.varve.serving.core.partition.RecentMarkers;
+import io.varve.serving.core.partition.SegmentWriter;
 import io.varve.serving.log.LogError;
 import io.varve.serving.log.PartitionLog;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -72,6 +76,9 @@ final class OwnedLog implements PartitionLog, ReadableLog {
     private LogState state;
     private PartitionState partition;
     private TopicConfigs configs;
+    /** R. */
+    private int replicas = 3;
+
     private long highWatermark;
     private long lastStable;
     private long pendingBytesCounted;
@@ -121,8 +128,9 @@ final class OwnedLog implements PartitionLog, ReadableLog {
         MetadataView view = context.metadata().view();
         configs = topic.map(t -> TopicConfigs.of(t, view.clusterConfigs())).orElse(null);
         PartitionOptions o = context.options();
+        replicas = topic.map(Topic::replicas).orElse(replicas);
         LeaderOptions base = LeaderOptions.of(
-                topic.map(Topic::replicas).orElse(3),
+                replicas,
                 configs == null ? 1L << 30 : configs.segmentBytes(),
                 configs == null ? Long.MAX_VALUE : nanos(configs.segmentMs()));
         return new LeaderOptions(
@@ -157,7 +165,21 @@ final class OwnedLog implements PartitionLog, ReadableLog {
         if (state != null && startMoved) {
             state.epochs().onLogStart(changed.logStartOffset());
         }
+        leaveBookiesBeingEmptied();
         publish();
+    }
+
+    /** Only so can they ever be empty: a segment that nobody writes to would stay open for days. */
+    private void leaveBookiesBeingEmptied() {
+        TreeSet<BookieId> draining = new TreeSet<>();
+        for (BookieInfo bookie : context.metadata().view().bookies()) {
+            if (bookie.state() == BookieInfo.State.DRAINING) {
+                draining.add(bookie.id());
+            }
+        }
+        if (!draining.isEmpty()) {
+            leader.leave(draining);
+        }
     }
 
     /** Gives the partition back, to that broker if one is named. On the loop. */
@@ -235,6 +257,7 @@ final class OwnedLog implements PartitionLog, ReadableLog {
         }
         publish();
         serving = true;
+        context.metrics().onServing(now() - startedNs);
         LOG.info(
                 "event=serving partition={} epoch={} highWatermark={} takeoverUs={}",
                 id,
@@ -242,6 +265,7 @@ final class OwnedLog implements PartitionLog, ReadableLog {
                 highWatermark,
                 (now() - startedNs) / 1_000);
         events.onServing(this);
+        leaveBookiesBeingEmptied();
     }
 
     void onHighWatermark(long raised) {
@@ -348,7 +372,7 @@ final class OwnedLog implements PartitionLog, ReadableLog {
                     // Only coordinators append several batches at once, all of one producer or of none: the first
                     // decides for all.
                     Invariant.check(index == 0, "batches of one append are accepted together", index);
-                    refuse(started, errorOf(verdict), messageOf(verdict, batch));
+                    refuseForGood(started, errorOf(verdict), messageOf(verdict, batch));
                     return;
                 }
                 enter(batch.payload(), batch.records());
@@ -433,6 +457,25 @@ final class OwnedLog implements PartitionLog, ReadableLog {
         state.apply(bytes, size, context.clock().wallTimeMs());
         tail.add(first, last, payload);
         leader.append(first, last, crc, size, maxTimestampMs, payload);
+        if (isUnderReplicated()) {
+            context.metrics().onUnderReplicatedAppend();
+        }
+    }
+
+    /** Whether what is written now has fewer copies than it should. */
+    private boolean isUnderReplicated() {
+        SegmentWriter writer = leader.writing();
+        return writer == null || writer.replicasWritten() < replicas;
+    }
+
+    /** What this partition adds to its loop's count. On the loop. */
+    PartitionFigures figures() {
+        SegmentWriter writer = leader.writing();
+        TreeMap<BookieId, Long> lags = new TreeMap<>();
+        for (int r = 0; writer != null && r < writer.replicas().size(); r++) {
+            lags.put(writer.replicas().get(r).bookie(), writer.lagRecords(r));
+        }
+        return new PartitionFigures(serving ? 1 : 0, serving ? 0 : 1, serving && isUnderReplicated() ? 1 : 0, lags);
     }
 
     private void answerRepeat(Started started) {
@@ -446,6 +489,17 @@ final class OwnedLog implements PartitionLog, ReadableLog {
     private void refuse(Started started, LogError error, String message) {
         started.assigned().complete(new Assigned(error, -1, -1));
         started.acknowledged().complete(new AppendResult(error, -1, -1, -1, partition.logStartOffset(), message));
+    }
+
+    /**
+     * Refuses what a producer or a transaction can't recover from. Only who is surely the owner may do that: one that was replaced and doesn't know it yet judges by the sequences
+     * and epochs that it last saw, so the metadata service is asked first (I-14, I-17).
+     */
+    private void refuseForGood(Started started, LogError error, String message) {
+        loop.on(context.metadata().linearizable(), (view, failure) -> {
+            boolean owned = failure == null && serving && context.isOwned(view, id, epoch);
+            refuse(started, owned ? error : LogError.NOT_OWNER, owned ? message : null);
+        });
     }
 
     private static LogError errorOf(Verdict verdict) {
@@ -503,7 +557,8 @@ final class OwnedLog implements PartitionLog, ReadableLog {
             pending.addRepeat(last, last, started.acknowledged());
             pending.onHighWatermark(highWatermark, partition.logStartOffset());
         } else if (verdict != Verdict.ACCEPT) {
-            refuse(started, errorOf(verdict), verdict + ": marker of producer " + marker.producerId() + " in " + id);
+            String what = verdict + ": marker of producer " + marker.producerId() + " in " + id;
+            refuseForGood(started, errorOf(verdict), what);
         } else {
             ByteBuffer bytes = ByteBuffer.allocate(EndMarker.BYTES);
             new EndMarker(marker.producerId(), marker.producerEpoch(), marker.coordinatorEpoch(), marker.commit())

@@ -3,6 +3,7 @@ package io.varve.serving.partition;
 import io.varve.base.BookieId;
 import io.varve.base.Clock;
 import io.varve.base.FaultHandler;
+import io.varve.base.PartitionId;
 import io.varve.bookie.client.BookieAddress;
 import io.varve.bookie.client.BookieClient;
 import io.varve.metadata.api.MetadataClient;
@@ -18,12 +19,15 @@ import java.util.concurrent.atomic.AtomicLong;
  * What all partitions of a broker share.
  *
  * @param brokerId {@code node.id}
+ * @param incarnation of this process
  * @param rules {@link SegmentRules#STANDARD} in production
  * @param pendingBytes unacknowledged bytes of all partitions
  * @param fences for takeovers
+ * @param metrics of all partitions together
  */
 record PartitionContext(
         int brokerId,
+        long incarnation,
         MetadataClient metadata,
         BookieClient bookies,
         RemoteSegments remote,
@@ -33,7 +37,21 @@ record PartitionContext(
         PartitionOptions options,
         SegmentRules rules,
         AtomicLong pendingBytes,
-        FenceBatcher fences) {
+        FenceBatcher fences,
+        PartitionMetrics metrics) {
+
+    /** Whether it is this process that is registered under the broker's id, and not a later one. */
+    boolean isRegistered(MetadataView view) {
+        return view.brokers().stream().anyMatch(b -> b.id() == brokerId && b.incarnation() == incarnation);
+    }
+
+    /** Whether a partition is this process's under that epoch. */
+    boolean isOwned(MetadataView view, PartitionId partition, int epoch) {
+        return isRegistered(view)
+                && view.partition(partition)
+                        .filter(p -> p.owner() == brokerId && p.epoch() == epoch)
+                        .isPresent();
+    }
 
     /** Where a bookie is, if its session lives. */
     Optional<BookieAddress> addressOf(BookieId bookie) {

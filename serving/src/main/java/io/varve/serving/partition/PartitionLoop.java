@@ -23,6 +23,7 @@ final class PartitionLoop implements Executor {
     private final ReadGate recoveryReads;
     private final List<OwnedLog> logs = new ArrayList<>();
     private final List<OwnershipListener> listeners = new ArrayList<>();
+    private volatile PartitionFigures figures = PartitionFigures.NONE;
     private final LinkedHashMap<Long, SegmentIndex> indexes = new LinkedHashMap<>(16, 0.75f, true) {
         private static final long serialVersionUID = 1L;
 
@@ -77,6 +78,28 @@ final class PartitionLoop implements Executor {
                         log.tick(usable);
                     }
                 }));
+    }
+
+    /** Runs a task on the loop again and again. */
+    void every(long intervalMs, Runnable task) {
+        thread.every(intervalMs, () -> guarded(task));
+    }
+
+    /** Counts its partitions again and again. */
+    void startCounting(long intervalMs, Runnable counted) {
+        every(intervalMs, () -> {
+            PartitionFigures sum = PartitionFigures.NONE;
+            for (OwnedLog log : logs) {
+                sum = sum.plus(log.figures());
+            }
+            figures = sum;
+            counted.run();
+        });
+    }
+
+    /** As of the last count; any thread. */
+    PartitionFigures figures() {
+        return figures;
     }
 
     void add(OwnedLog log) {

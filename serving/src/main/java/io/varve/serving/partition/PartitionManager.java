@@ -1,5 +1,7 @@
 package io.varve.serving.partition;
 
+import io.micrometer.core.instrument.MeterRegistry;
+import io.varve.base.BookieId;
 import io.varve.base.Clock;
 import io.varve.base.FaultHandler;
 import io.varve.base.PartitionId;
@@ -8,6 +10,8 @@ import io.varve.metadata.api.MetadataClient;
 import io.varve.metadata.api.MetadataDelta;
 import io.varve.metadata.api.MetadataListener;
 import io.varve.metadata.api.MetadataView;
+import io.varve.metadata.model.BookieInfo;
+import io.varve.metadata.model.BrokerInfo;
 import io.varve.metadata.model.PartitionState;
 import io.varve.serving.core.partition.LeaderEffects.Deposition;
 import io.varve.serving.core.partition.SegmentRules;
@@ -27,16 +31,19 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * The partitions that the metadata service has given to this broker. It follows the watch: what becomes ours is taken over, what becomes another's is
- * let go; each partition lives on one of a fixed number of event loops. Safe for any thread.
+ * let go, and when an operator drains this broker everything is handed over; each partition lives on one of a fixed number of event loops. Safe for any thread.
  *
- * <p>To be started only when the broker's session is open: from then on every ownership in the metadata is this process's own, because an earlier process of
- * the same id lost its partitions when this one registered.
+ * <p>An ownership in the metadata is this process's own only while the registration beside it is: a process of the same id that was started later owns what stands
+ * there from its registration on, under higher epochs, however long this one lives on beside it (I-14).
  */
 public final class PartitionManager implements PartitionLogs, MetadataListener, AutoCloseable {
 
+    private static final long REBALANCE_LOOK_MS = 50;
+    private static final long COUNT_MS = 1_000;
+
     private final PartitionContext context;
     private final AutoCloseable threads;
-    private final List<PartitionLoop> loops = new ArrayList<>();
+    private final List<PartitionLoop> loops = new CopyOnWriteArrayList<>();
     private final ConcurrentHashMap<PartitionId, OwnedLog> logs = new ConcurrentHashMap<>();
     private final CopyOnWriteArrayList<Runnable> lossWatchers = new CopyOnWriteArrayList<>();
     private final SealedLogs sealed;
@@ -46,28 +53,7 @@ public final class PartitionManager implements PartitionLogs, MetadataListener, 
     /** A broker's partitions on threads of their own. */
     public PartitionManager(
             int brokerId,
-            MetadataClient metadata,
-            BookieClient bookies,
-            RemoteSegments remote,
-            ChainManifests manifests,
-            PartitionOptions options,
-            Clock clock,
-            FaultHandler faults) {
-        this(
-                brokerId,
-                metadata,
-                bookies,
-                remote,
-                manifests,
-                options,
-                clock,
-                faults,
-                SegmentRules.STANDARD,
-                new NettyLoops(options.loops()));
-    }
-
-    private PartitionManager(
-            int brokerId,
+            long incarnation,
             MetadataClient metadata,
             BookieClient bookies,
             RemoteSegments remote,
@@ -75,9 +61,49 @@ public final class PartitionManager implements PartitionLogs, MetadataListener, 
             PartitionOptions options,
             Clock clock,
             FaultHandler faults,
+            MeterRegistry registry) {
+        this(
+                brokerId,
+                incarnation,
+                metadata,
+                bookies,
+                remote,
+                manifests,
+                options,
+                clock,
+                faults,
+                registry,
+                SegmentRules.STANDARD,
+                new NettyLoops(options.loops()));
+    }
+
+    private PartitionManager(
+            int brokerId,
+            long incarnation,
+            MetadataClient metadata,
+            BookieClient bookies,
+            RemoteSegments remote,
+            ChainManifests manifests,
+            PartitionOptions options,
+            Clock clock,
+            FaultHandler faults,
+            MeterRegistry registry,
             SegmentRules rules,
             NettyLoops loops) {
-        this(brokerId, metadata, bookies, remote, manifests, options, clock, faults, rules, loops.threads(), loops);
+        this(
+                brokerId,
+                incarnation,
+                metadata,
+                bookies,
+                remote,
+                manifests,
+                options,
+                clock,
+                faults,
+                registry,
+                rules,
+                loops.threads(),
+                loops);
     }
 
     /**
@@ -88,6 +114,7 @@ public final class PartitionManager implements PartitionLogs, MetadataListener, 
      */
     public PartitionManager(
             int brokerId,
+            long incarnation,
             MetadataClient metadata,
             BookieClient bookies,
             RemoteSegments remote,
@@ -95,11 +122,15 @@ public final class PartitionManager implements PartitionLogs, MetadataListener, 
             PartitionOptions options,
             Clock clock,
             FaultHandler faults,
+            MeterRegistry registry,
             SegmentRules rules,
             List<LoopThread> loopThreads,
             AutoCloseable onClose) {
+        AtomicLong pendingBytes = new AtomicLong();
+        PartitionMetrics metrics = new PartitionMetrics(registry, pendingBytes, loops);
         this.context = new PartitionContext(
                 brokerId,
+                incarnation,
                 metadata,
                 bookies,
                 remote,
@@ -108,16 +139,25 @@ public final class PartitionManager implements PartitionLogs, MetadataListener, 
                 faults,
                 options,
                 rules,
-                new AtomicLong(),
-                new FenceBatcher(bookies, options.callTimeoutMs()));
+                pendingBytes,
+                new FenceBatcher(bookies, options.callTimeoutMs()),
+                metrics);
         this.sealed = new SealedLogs(context, this::loopOf);
         this.threads = onClose;
         for (LoopThread thread : loopThreads) {
             PartitionLoop loop = new PartitionLoop(
                     thread, faults, options.cacheBytes() / loopThreads.size(), options.recoveryReadsMax());
             loop.startTicking(options.tickMs(), () -> usableBookies);
+            loop.startCounting(COUNT_MS, metrics::onCounted);
             loops.add(loop);
         }
+        Rebalancer rebalancer = new Rebalancer(
+                brokerId,
+                metadata::view,
+                clock,
+                options.rebalanceDelayMs(),
+                (partition, successor) -> release(partition, Optional.of(successor)));
+        loops.get(0).every(REBALANCE_LOOK_MS, rebalancer::tick);
     }
 
     /** Begins to follow the metadata. */
@@ -141,25 +181,51 @@ public final class PartitionManager implements PartitionLogs, MetadataListener, 
         if (delta.everything()) {
             concerned.addAll(after.ownedBy(context.brokerId()));
             concerned.addAll(logs.keySet());
-        } else if (!delta.topics().isEmpty() || delta.configs()) {
+        } else if (!delta.topics().isEmpty() || delta.configs() || areMoreDraining(before, after, delta)) {
             concerned.addAll(logs.keySet());
         }
         for (PartitionId partition : concerned) {
-            boolean ours = isOurs(after.partition(partition));
+            boolean ours = isOurs(after, after.partition(partition));
             if (ours || logs.containsKey(partition)) {
                 loopOf(partition).execute(() -> reconcile(partition));
             }
         }
+        if (isDraining(after) && !isDraining(before)) {
+            logs.keySet().forEach(partition -> release(partition, Optional.empty()));
+        }
     }
 
-    private boolean isOurs(Optional<PartitionState> state) {
-        return state.isPresent() && state.get().owner() == context.brokerId();
+    /** Whether a bookie that was to be written to is now to be emptied. */
+    private static boolean areMoreDraining(MetadataView before, MetadataView after, MetadataDelta delta) {
+        for (BookieId id : delta.bookies()) {
+            boolean was = before.bookie(id).filter(PartitionManager::isDraining).isPresent();
+            if (!was && after.bookie(id).filter(PartitionManager::isDraining).isPresent()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static boolean isDraining(BookieInfo bookie) {
+        return bookie.state() == BookieInfo.State.DRAINING;
+    }
+
+    /** Whether this broker is to hand over what it has. */
+    private boolean isDraining(MetadataView view) {
+        return view.brokers().stream()
+                        .anyMatch(b -> b.id() == context.brokerId() && b.state() == BrokerInfo.State.DRAINING)
+                && context.isRegistered(view);
+    }
+
+    private boolean isOurs(MetadataView view, Optional<PartitionState> state) {
+        return state.isPresent() && state.get().owner() == context.brokerId() && context.isRegistered(view);
     }
 
     /** Brings what is served here in line with the newest metadata, which only moves forward. On the partition's loop. */
     private void reconcile(PartitionId partition) {
-        Optional<PartitionState> state = context.metadata().view().partition(partition);
-        boolean ours = isOurs(state);
+        MetadataView view = context.metadata().view();
+        Optional<PartitionState> state = view.partition(partition);
+        boolean ours = isOurs(view, state);
         OwnedLog log = logs.get(partition);
         if (log != null && ours && state.get().epoch() == log.epoch()) {
             log.onMetadata();
@@ -174,6 +240,9 @@ public final class PartitionManager implements PartitionLogs, MetadataListener, 
             OwnedLog taken = new OwnedLog(context, loop, state.get(), new Events(loop));
             logs.put(partition, taken);
             taken.start();
+            if (isDraining(view)) {
+                taken.release(Optional.empty());
+            }
         }
     }
 
@@ -208,11 +277,12 @@ public final class PartitionManager implements PartitionLogs, MetadataListener, 
         if (log != null && log.isServing()) {
             return new Lookup.Served(log);
         }
-        Optional<PartitionState> state = context.metadata().view().partition(partition);
+        MetadataView view = context.metadata().view();
+        Optional<PartitionState> state = view.partition(partition);
         if (state.isEmpty()) {
             return new Lookup.Unknown();
         }
-        boolean ours = state.get().owner() == context.brokerId();
+        boolean ours = isOurs(view, state);
         boolean gone = log != null && log.isLost() && log.epoch() == state.get().epoch();
         return ours && !gone && !closing ? new Lookup.TakingOver(state.get().epoch()) : new Lookup.NotOwner();
     }

@@ -15,6 +15,7 @@ package io.varve.serving.partition;
  * @param recoveryReadsMax reads that takeovers have under way at a time, for each loop
  * @param readBytesMax the most that one read asks a bookie or object storage for
  * @param producerIdExpirationMs for how long an idle producer is remembered
+ * @param rebalanceDelayMs how long no broker may have come or gone before partitions are handed over to brokers that have fewer; -1 for never
  */
 public record PartitionOptions(
         int loops,
@@ -28,7 +29,8 @@ public record PartitionOptions(
         long callTimeoutMs,
         int recoveryReadsMax,
         int readBytesMax,
-        long producerIdExpirationMs) {
+        long producerIdExpirationMs,
+        long rebalanceDelayMs) {
 
     /** The defaults, sized to the heap. */
     public static PartitionOptions defaults() {
@@ -49,6 +51,7 @@ public record PartitionOptions(
                 2_000,
                 32,
                 4 << 20,
-                86_400_000L);
+                86_400_000L,
+                30_000);
     }
 }

@@ -303,7 +303,7 @@ final class TenureEffects implements LeaderEffects<ByteBuf> {
                 if (!log.leader().isDeposed()) {
                     log.onMetadata();
                 }
-                log.leader().onChain(ticket, state.get(), state.get().owner() == context.brokerId());
+                log.leader().onChain(ticket, state.get(), context.isOwned(view, log.id(), log.epoch()));
             }
         });
     }

@@ -189,6 +189,12 @@ public final class ServingConfig {
     static final ConfigKey<Long> PRODUCER_EXPIRATION_MS = ConfigKey.number(
                     "producer.id.expiration.ms", "For how long an idle producer is remembered.", 1, Long.MAX_VALUE)
             .withDefault("86400000");
+    static final ConfigKey<Long> REBALANCE_MS = ConfigKey.number(
+                    "broker.rebalance.delay.ms",
+                    "When no broker has come or gone for so long, partitions are handed over one by one until the brokers have about as many each; -1 for never.",
+                    -1,
+                    Long.MAX_VALUE)
+            .withDefault("30000");
 
     static final ConfigKey<Integer> OFFSETS_PARTITIONS = ConfigKey.integer(
                     "offsets.topic.num.partitions",
@@ -285,7 +291,7 @@ public final class ServingConfig {
                 .keys(FETCH_BYTES, FETCH_MEMORY, FETCH_SESSIONS, TAKEOVER_WAIT_MS, DRAIN_MS);
         schema.heading("Partitions")
                 .keys(PARTITION_LOOPS, CACHE_BYTES, PENDING_BYTES, PENDING_BYTES_TOTAL, LAG_BYTES, LAG_MS)
-                .keys(CHECKPOINT_BYTES, BOOKIE_CALL_MS, READ_BYTES, PRODUCER_EXPIRATION_MS);
+                .keys(CHECKPOINT_BYTES, BOOKIE_CALL_MS, READ_BYTES, PRODUCER_EXPIRATION_MS, REBALANCE_MS);
         schema.heading("Coordinators")
                 .keys(
                         OFFSETS_PARTITIONS,
@@ -384,7 +390,8 @@ public final class ServingConfig {
                 config.get(BOOKIE_CALL_MS),
                 defaults.recoveryReadsMax(),
                 config.get(READ_BYTES),
-                config.get(PRODUCER_EXPIRATION_MS));
+                config.get(PRODUCER_EXPIRATION_MS),
+                config.get(REBALANCE_MS));
     }
 
     CoordinatorOptions coordinators() {

@@ -53,13 +53,15 @@ public final class ServingNode implements AutoCloseable {
         Deadlines deadlines = new Deadlines(wheel);
         this.manager = new PartitionManager(
                 config.nodeId(),
+                parts.incarnation(),
                 parts.metadata(),
                 parts.bookies(),
                 parts.remote(),
                 parts.manifests(),
                 config.partitions(),
                 parts.clock(),
-                parts.faults());
+                parts.faults(),
+                parts.registry());
         FreshViews views = new FreshViews(parts.metadata(), deadlines);
         PartitionFinder finder = new PartitionFinder(config.nodeId(), parts.metadata(), manager, views, deadlines);
         BrokerServices services = new BrokerServices(

@@ -134,7 +134,7 @@ class ManifestCrashSimulation {
             this.bug = bug;
             random = new SplittableRandom(seed);
             PlannerSettings settings =
-                    new PlannerSettings(1_000, 3_000, 1, 1_000, 20_000, 30_000, 600_000, 4, 2, 8, 3, 2, -1, 600_000);
+                    new PlannerSettings(1_000, 3_000, 1, 1_000, 20_000, 30_000, 600_000, 4, 2, 8, 3, 2, 600_000);
             metadata = new InMemoryMetadata(clock, seed, settings).withBookies(3);
             client = metadata.newClient();
             client.registerBroker(new BrokerInfo(

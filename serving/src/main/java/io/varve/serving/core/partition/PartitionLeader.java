@@ -1,9 +1,11 @@
 package io.varve.serving.core.partition;
 
+import io.varve.base.BookieId;
 import io.varve.base.Invariant;
 import io.varve.metadata.model.PartitionState;
 import io.varve.metadata.model.SegmentDescriptor;
 import io.varve.serving.core.partition.LeaderEffects.Deposition;
+import java.util.SortedSet;
 
 /**
  * The owner's side of the segment protocol for one partition under one epoch: takeover, appending, live rolls, giving back.
@@ -271,6 +273,16 @@ public final class PartitionLeader<P> {
     public void roll() {
         tenure.setRollAsked(true);
         considerRoll();
+    }
+
+    /** Bookies that are being emptied: what is written there, or is to be next, goes on elsewhere as soon as possible. */
+    public void leave(SortedSet<BookieId> bookies) {
+        SegmentWriter writer = writing();
+        boolean isThere =
+                writer != null && writer.replicas().stream().anyMatch(replica -> bookies.contains(replica.bookie()));
+        if (tenure.supply().dropPreparedOn(bookies) || isThere) {
+            roll();
+        }
     }
 
     private void considerRoll() {

@@ -38,6 +38,11 @@ final class ReplicationTracker {
         sentEnd = end;
     }
 
+    /** The end of what was sent. */
+    long sentEnd() {
+        return sentEnd;
+    }
+
     /** A replica said that it holds everything below {@code end} durably. */
     void onDurable(int replica, long end) {
         Invariant.check(end <= sentEnd, "I-3 a replica acknowledges no more than it was sent", end, sentEnd);

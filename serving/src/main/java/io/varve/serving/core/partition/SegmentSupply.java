@@ -2,6 +2,8 @@ package io.varve.serving.core.partition;
 
 import io.varve.base.BookieId;
 import io.varve.metadata.model.SegmentDescriptor;
+import java.util.List;
+import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
@@ -79,10 +81,7 @@ final class SegmentSupply<P> {
     /** That bookie failed: for a while it is not asked for, nor is a prepared segment used that has it. */
     void avoid(BookieId bookie) {
         avoidUntilNs.put(bookie, tenure.nowNs() + tenure.options().avoidNs());
-        if (prepared != null
-                && prepared.replicas().stream().anyMatch(r -> r.bookie().equals(bookie))) {
-            prepared = null;
-        }
+        dropPreparedOn(new TreeSet<>(List.of(bookie)));
     }
 
     // ---- one ahead
@@ -94,6 +93,16 @@ final class SegmentSupply<P> {
 
     boolean hasPrepared() {
         return prepared != null;
+    }
+
+    /** Whether the segment that was ready had a replica on one of these bookies; if so there is none any more. */
+    boolean dropPreparedOn(SortedSet<BookieId> bookies) {
+        boolean isThere = prepared != null
+                && prepared.replicas().stream().anyMatch(replica -> bookies.contains(replica.bookie()));
+        if (isThere) {
+            prepared = null;
+        }
+        return isThere;
     }
 
     SegmentDescriptor takePrepared() {

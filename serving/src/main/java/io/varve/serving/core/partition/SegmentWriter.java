@@ -61,6 +61,16 @@ public final class SegmentWriter {
         return descriptor.replicas();
     }
 
+    /** How many replicas are written to. */
+    public int replicasWritten() {
+        return tracker.healthy();
+    }
+
+    /** How many records a replica is behind what it was sent; 0 for one that is not written to any more. */
+    public long lagRecords(int replica) {
+        return tracker.isFailed(replica) ? 0 : tracker.sentEnd() - tracker.end(replica);
+    }
+
     ReplicationTracker tracker() {
         return tracker;
     }

@@ -6,10 +6,13 @@ import static io.varve.serving.core.partition.SteppedLeader.segment;
 import static io.varve.serving.core.partition.SteppedLeader.state;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.varve.base.BookieId;
 import io.varve.metadata.model.SegmentDescriptor.State;
 import io.varve.serving.core.partition.PartitionLeader.Admission;
 import io.varve.serving.core.partition.PartitionLeader.AllocationFailure;
 import io.varve.serving.core.partition.PartitionLeader.Outcome;
+import java.util.List;
+import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 
 /** {@link Active}, {@link Rolling} and {@link Releasing}, step by step. The first segment is 1, its writer 1. */
@@ -252,6 +255,30 @@ class LiveRollTest {
         stepped.after(60_000);
 
         assertThat(stepped.take()).doesNotContain("allocate at 1").contains("roll sealing 1 at 1 opening 2");
+    }
+
+    @Test
+    void aBookieThatIsBeingEmptiedIsLeftEvenByAnEmptySegment() {
+        leader.leave(new TreeSet<>(List.of(new BookieId(9))));
+        assertThat(stepped.take()).isEmpty();
+
+        leader.leave(new TreeSet<>(List.of(new BookieId(3))));
+        assertThat(stepped.take()).containsExactly("allocate at 0");
+        stepped.allocated(2, 1, 2, 4);
+
+        assertThat(stepped.take()).contains("roll sealing 1 at 0 opening 2");
+    }
+
+    @Test
+    void aSegmentThatWasReadyOnABookieThatIsBeingEmptiedIsNotUsed() {
+        stepped.append(800);
+        stepped.allocated(2, 1, 2, 4);
+        stepped.take();
+
+        leader.leave(new TreeSet<>(List.of(new BookieId(4))));
+        stepped.allocated(3, 1, 2, 5);
+
+        assertThat(stepped.take()).contains("roll sealing 1 at 0 opening 3");
     }
 
     @Test

@@ -1,0 +1,2 @@
+/** Which partitions a broker should give to another one. Pure. */
+package io.varve.serving.core.ownership;
