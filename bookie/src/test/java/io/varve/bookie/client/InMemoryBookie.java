@@ -10,12 +10,17 @@ import io.varve.bookie.client.BookieClient.FenceRequest;
 import io.varve.bookie.client.BookieClient.ReadReply;
 import io.varve.protocol.storage.EntryFormat;
 import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** One bookie's replicas and fences in memory, by the rules of DESIGN part 4. One owner; everything is durable at once. */
+/**
+ * One bookie's replicas and fences in memory, by the rules of DESIGN part 4. One owner.
+ *
+ * <p>What is done to it is durable once {@link #sync} was called; until that {@link #tear} takes back the end of it, as a power cut does to the tail of a journal.
+ */
 final class InMemoryBookie {
 
     private static final int CHECKPOINTS_KEPT = 2;
@@ -28,11 +33,43 @@ final class InMemoryBookie {
 
     private final TreeMap<SegmentId, Copy> copies = new TreeMap<>();
     private final TreeMap<PartitionId, Integer> fences = new TreeMap<>();
+    /** The fences that a power cut leaves. */
+    private final TreeMap<PartitionId, Integer> durableFences = new TreeMap<>();
+    /** Takes back what was done since the last sync, the last first. */
+    private final ArrayDeque<Runnable> undo = new ArrayDeque<>();
 
     InMemoryBookie(int id, long incarnation) {
         this.id = id;
         this.incarnation = incarnation;
     }
+
+    // ---- durability
+
+    /** Everything done so far is durable. */
+    void sync() {
+        undo.clear();
+        durableFences.clear();
+        durableFences.putAll(fences);
+        copies.values().forEach(copy -> {
+            copy.durable = true;
+            copy.durableEnd = copy.end;
+        });
+    }
+
+    /**
+     * A power cut: of what was done since the last sync, in its order, only a part is there afterwards.
+     *
+     * @param share from 0, nothing, to 1, everything
+     */
+    void tear(double share) {
+        long lost = undo.size() - Math.round(share * undo.size());
+        for (long i = 0; i < lost; i++) {
+            undo.removeLast().run();
+        }
+        sync();
+    }
+
+    // ---- what it is asked
 
     /** An answer to an open, an append or a seal: {@code end} is -1 if there is none. */
     record Answer(BookieStatus status, long end) {}
@@ -57,6 +94,7 @@ final class InMemoryBookie {
             return new Answer(BookieStatus.READ_ONLY, -1);
         }
         copies.put(segment, new Copy(partition, epoch, startOffset));
+        undo.add(() -> copies.remove(segment));
         return new Answer(BookieStatus.OK, startOffset);
     }
 
@@ -88,24 +126,60 @@ final class InMemoryBookie {
         EntryFormat.putHeader(entry, first, last, payload.length, crc);
         copy.entries.put(first, entry.put(payload).array());
         copy.end = last + 1;
+        undo.add(() -> {
+            copy.entries.remove(first);
+            copy.end = first;
+        });
         return new Answer(BookieStatus.OK, copy.end);
     }
 
     void checkpoint(SegmentId segment, int epoch, long offset, byte[] state) {
         Copy copy = copies.get(segment);
         if (copy != null && epoch >= fence(copy.partition) && copy.sealedEnd < 0) {
+            TreeMap<Long, byte[]> before = new TreeMap<>(copy.checkpoints);
             copy.checkpoints.put(offset, state);
             if (copy.checkpoints.size() > CHECKPOINTS_KEPT) {
                 copy.checkpoints.pollFirstEntry();
             }
+            undo.add(() -> {
+                copy.checkpoints.clear();
+                copy.checkpoints.putAll(before);
+            });
         }
     }
 
     void seal(SegmentId segment, int epoch, long end) {
         Copy copy = copies.get(segment);
         if (copy != null && epoch >= fence(copy.partition)) {
+            long before = copy.sealedEnd;
             copy.sealedEnd = end;
+            undo.add(() -> copy.sealedEnd = before);
         }
+    }
+
+    /** A copy made by repair takes the place of whatever was there of it. */
+    void importCopy(
+            PartitionId partition, SegmentId segment, int epoch, long start, long sealedEnd, List<byte[]> entries) {
+        Copy made = new Copy(partition, epoch, start);
+        for (byte[] entry : entries) {
+            ByteBuffer bytes = ByteBuffer.wrap(entry);
+            made.entries.put(EntryFormat.firstOffset(bytes, 0), entry);
+            made.end = EntryFormat.lastOffset(bytes, 0) + 1;
+        }
+        made.sealedEnd = sealedEnd;
+        Copy before = copies.put(segment, made);
+        if (before != null) {
+            // Until the new copy is durable a power cut leaves the one before.
+            made.durable = before.durable;
+            made.durableEnd = before.durableEnd;
+        }
+        undo.add(() -> {
+            if (before == null) {
+                copies.remove(segment);
+            } else {
+                copies.put(segment, before);
+            }
+        });
     }
 
     FenceReply fence(FenceRequest request) {
@@ -113,7 +187,14 @@ final class InMemoryBookie {
         if (standing > request.epoch()) {
             return new FenceReply(BookieStatus.FENCED, -1, -1, 0, false, standing);
         }
-        fences.put(request.partition(), request.epoch());
+        Integer before = fences.put(request.partition(), request.epoch());
+        undo.add(() -> {
+            if (before == null) {
+                fences.remove(request.partition());
+            } else {
+                fences.put(request.partition(), before);
+            }
+        });
         return describe(request.segment(), request.incarnation(), request.epoch());
     }
 
@@ -171,16 +252,23 @@ final class InMemoryBookie {
     void loseDisk(long newIncarnation) {
         copies.clear();
         fences.clear();
+        sync();
         incarnation = newIncarnation;
         lostDisk = true;
     }
 
     void forgetFences() {
         fences.clear();
+        durableFences.clear();
     }
 
+    // ---- what oracles see: what a power cut leaves
+
     List<SegmentId> segments() {
-        return new ArrayList<>(copies.keySet());
+        return copies.entrySet().stream()
+                .filter(copy -> copy.getValue().durable)
+                .map(Map.Entry::getKey)
+                .toList();
     }
 
     int epoch(SegmentId segment) {
@@ -197,21 +285,34 @@ final class InMemoryBookie {
     }
 
     void delete(SegmentId segment) {
-        copies.remove(segment);
+        Copy before = copies.remove(segment);
+        if (before != null) {
+            undo.add(() -> copies.put(segment, before));
+        }
     }
 
-    int fence(PartitionId partition) {
+    private int fence(PartitionId partition) {
         return fences.getOrDefault(partition, -1);
     }
 
-    long end(SegmentId segment) {
+    int durableFence(PartitionId partition) {
+        return durableFences.getOrDefault(partition, -1);
+    }
+
+    long durableEnd(SegmentId segment) {
         Copy copy = copies.get(segment);
-        return copy == null ? -1 : copy.end;
+        return copy == null || !copy.durable ? -1 : copy.durableEnd;
     }
 
     byte[] entry(SegmentId segment, long firstOffset) {
         Copy copy = copies.get(segment);
-        return copy == null ? null : copy.entries.get(firstOffset);
+        return copy == null || firstOffset >= copy.durableEnd ? null : copy.entries.get(firstOffset);
+    }
+
+    /** The newest checkpoint, or null. */
+    Map.Entry<Long, byte[]> lastCheckpoint(SegmentId segment) {
+        Copy copy = copies.get(segment);
+        return copy == null ? null : copy.checkpoints.lastEntry();
     }
 
     List<byte[]> entries(SegmentId segment) {
@@ -229,6 +330,8 @@ final class InMemoryBookie {
         final TreeMap<Long, byte[]> entries = new TreeMap<>();
         final TreeMap<Long, byte[]> checkpoints = new TreeMap<>();
         long end;
+        boolean durable;
+        long durableEnd;
         long highWatermark = -1;
         long sealedEnd = -1;
 
@@ -236,6 +339,7 @@ final class InMemoryBookie {
             this.partition = partition;
             this.epoch = epoch;
             this.end = start;
+            this.durableEnd = start;
         }
     }
 }

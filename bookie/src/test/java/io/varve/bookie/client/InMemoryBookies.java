@@ -6,6 +6,7 @@ import io.varve.base.BookieId;
 import io.varve.base.PartitionId;
 import io.varve.base.SegmentId;
 import io.varve.base.Timers;
+import io.varve.metadata.model.SegmentDescriptor;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -68,9 +69,28 @@ public final class InMemoryBookies {
         turn(id, host -> host.latencyNanos = latencyNanos);
     }
 
-    /** The process dies: connections break, what it had answered durable stays. */
+    /** What it is told to do is durable, and answered, that much later; several things at once are then durable together. At once by default. */
+    public void syncAfter(int id, long nanos) {
+        turn(id, host -> host.syncNanos = nanos);
+    }
+
+    /** It says of appends that they are durable before they are: what I-1 forbids, for tests of tests. */
+    public void answerEarly(int id) {
+        turn(id, host -> host.answersEarly = true);
+    }
+
+    /** The process dies: connections break, what it had answered durable stays, and so does all the rest. */
     public void kill(int id) {
-        turn(id, Host::kill);
+        killTorn(id, 1);
+    }
+
+    /**
+     * The machine dies: connections break, what it had answered durable stays.
+     *
+     * @param share how much of what was under way is there afterwards, in its order, from 0 to 1
+     */
+    public void killTorn(int id, double share) {
+        turn(id, host -> host.kill(share));
     }
 
     /** It is started again. */
@@ -100,7 +120,33 @@ public final class InMemoryBookies {
 
     /** A replica is deleted, as the metadata service would order it. */
     public void delete(int id, SegmentId segment) {
-        turn(id, host -> host.bookie.delete(segment));
+        delete(id, segment, () -> {});
+    }
+
+    /** The same; {@code durable} runs once that can't be undone any more. */
+    public void delete(int id, SegmentId segment, Runnable durable) {
+        turn(id, host -> {
+            if (host.alive) {
+                host.bookie.delete(segment);
+                host.whenDurable(durable);
+            }
+        });
+    }
+
+    /** Puts a copy of a sealed segment there, as repair does; {@code durable} runs once it is. */
+    public void importCopy(int id, SegmentDescriptor segment, List<byte[]> entries, Runnable durable) {
+        turn(id, host -> {
+            if (host.alive) {
+                host.bookie.importCopy(
+                        segment.partition(),
+                        segment.id(),
+                        segment.epoch(),
+                        segment.startOffset(),
+                        segment.endOffset(),
+                        entries);
+                host.whenDurable(durable);
+            }
+        });
     }
 
     /** Nothing passes between a client and a bookie any more: neither learns of it but by silence. */
@@ -135,9 +181,9 @@ public final class InMemoryBookies {
         return hosts.get(id).bookie.epoch(segment);
     }
 
-    /** A replica's end, or -1. */
+    /** A replica's durable end, or -1. */
     public long end(int id, SegmentId segment) {
-        return hosts.get(id).bookie.end(segment);
+        return hosts.get(id).bookie.durableEnd(segment);
     }
 
     /** A replica's entries as {@link io.varve.protocol.storage.EntryFormat} lays them out. */
@@ -145,14 +191,19 @@ public final class InMemoryBookies {
         return hosts.get(id).bookie.entries(segment);
     }
 
-    /** The entry that begins at an offset, or null. */
+    /** The owner's newest checkpoint in a replica: its offset and its bytes, or null. */
+    public Map.Entry<Long, byte[]> lastCheckpoint(int id, SegmentId segment) {
+        return hosts.get(id).bookie.lastCheckpoint(segment);
+    }
+
+    /** The durable entry that begins at an offset, or null. */
     public byte[] entry(int id, SegmentId segment, long firstOffset) {
         return hosts.get(id).bookie.entry(segment, firstOffset);
     }
 
-    /** The fence that stands, or -1. */
+    /** The durable fence, or -1. */
     public int fence(int id, PartitionId partition) {
-        return hosts.get(id).bookie.fence(partition);
+        return hosts.get(id).bookie.durableFence(partition);
     }
 
     /** Looks on the owner of the timers, from another thread. */
@@ -167,14 +218,17 @@ public final class InMemoryBookies {
     }
 
     /** A bookie's process. */
-    private static final class Host {
+    private final class Host {
         final InMemoryBookie bookie;
         final ArrayDeque<Runnable> held = new ArrayDeque<>();
+        final ArrayDeque<Runnable> untilDurable = new ArrayDeque<>();
         final List<Runnable> onKill = new ArrayList<>();
         volatile int life;
         boolean alive = true;
         boolean hung;
         long latencyNanos = LATENCY_NANOS_DEFAULT;
+        long syncNanos;
+        boolean answersEarly;
 
         Host(InMemoryBookie bookie) {
             this.bookie = bookie;
@@ -191,11 +245,38 @@ public final class InMemoryBookies {
             }
         }
 
-        void kill() {
+        /** Runs {@code then} once all that was done before is durable. What is under way joins the sync that is due next. */
+        void whenDurable(Runnable then) {
+            if (syncNanos == 0) {
+                sync();
+                then.run();
+                return;
+            }
+            untilDurable.add(then);
+            if (untilDurable.size() == 1) {
+                int in = life;
+                timers.schedule(syncNanos, () -> {
+                    if (life == in) {
+                        sync();
+                    }
+                });
+            }
+        }
+
+        private void sync() {
+            bookie.sync();
+            List<Runnable> durable = new ArrayList<>(untilDurable);
+            untilDurable.clear();
+            durable.forEach(Runnable::run);
+        }
+
+        void kill(double share) {
             alive = false;
             life++;
             hung = false;
             held.clear();
+            untilDurable.clear();
+            bookie.tear(share);
             List<Runnable> told = new ArrayList<>(onKill);
             onKill.clear();
             told.forEach(Runnable::run);
@@ -241,6 +322,7 @@ public final class InMemoryBookies {
                     bookie,
                     timeoutMs,
                     host -> requests.stream().map(host.bookie::fence).toList(),
+                    true,
                     () -> requests.stream()
                             .map(r -> new FenceReply(BookieStatus.NO_ANSWER, -1, -1, 0, false, -1))
                             .toList());
@@ -258,6 +340,7 @@ public final class InMemoryBookies {
                     bookie,
                     timeoutMs,
                     host -> host.bookie.read(segment, fromOffset, maxBytes),
+                    false,
                     () -> new ReadReply(BookieStatus.NO_ANSWER, Unpooled.EMPTY_BUFFER, -1, -1));
         }
 
@@ -268,6 +351,7 @@ public final class InMemoryBookies {
                     bookie,
                     timeoutMs,
                     host -> host.bookie.readCheckpoint(segment, atMostOffset),
+                    false,
                     () -> new CheckpointReply(BookieStatus.NO_ANSWER, -1, Unpooled.EMPTY_BUFFER));
         }
 
@@ -277,6 +361,7 @@ public final class InMemoryBookies {
                     bookie,
                     timeoutMs,
                     host -> host.bookie.describe(segment, 0, -1),
+                    true,
                     () -> new FenceReply(BookieStatus.NO_ANSWER, -1, -1, 0, false, -1));
         }
 
@@ -291,8 +376,13 @@ public final class InMemoryBookies {
             timers.schedule(0, () -> open.forEach(stream -> stream.fail(BookieStatus.NO_ANSWER, -1)));
         }
 
+        /** @param durably whether the answer says what is durable, and so has to wait for it */
         private <T> CompletableFuture<T> call(
-                BookieAddress bookie, long timeoutMs, java.util.function.Function<Host, T> work, Supplier<T> noAnswer) {
+                BookieAddress bookie,
+                long timeoutMs,
+                java.util.function.Function<Host, T> work,
+                boolean durably,
+                Supplier<T> noAnswer) {
             if (closed) {
                 return CompletableFuture.completedFuture(noAnswer.get());
             }
@@ -302,8 +392,12 @@ public final class InMemoryBookies {
             link.carry(
                     () -> {
                         T answer = work.apply(link.host);
-                        Runnable onKill = () -> reply.complete(noAnswer.get());
-                        link.back(() -> release(reply.complete(answer), answer), onKill);
+                        Runnable back = () -> link.back(() -> release(reply.complete(answer), answer));
+                        if (durably) {
+                            link.host.whenDurable(back);
+                        } else {
+                            back.run();
+                        }
                     },
                     () -> reply.complete(noAnswer.get()));
             return reply;
@@ -350,7 +444,7 @@ public final class InMemoryBookies {
             pass(there, arrival);
         }
 
-        void back(Runnable atClient, Runnable onDead) {
+        void back(Runnable atClient) {
             pass(back, () -> {
                 if (!isCut()) {
                     atClient.run();
@@ -413,12 +507,18 @@ public final class InMemoryBookies {
         @Override
         public void checkpoint(long offset, ByteBuf state) {
             byte[] bytes = take(state);
-            send(() -> link.host.bookie.checkpoint(segment, epoch, offset, bytes));
+            send(() -> {
+                link.host.bookie.checkpoint(segment, epoch, offset, bytes);
+                link.host.whenDurable(() -> {});
+            });
         }
 
         @Override
         public void seal(long endOffset) {
-            send(() -> link.host.bookie.seal(segment, epoch, endOffset));
+            send(() -> {
+                link.host.bookie.seal(segment, epoch, endOffset);
+                link.host.whenDurable(() -> {});
+            });
         }
 
         @Override
@@ -459,9 +559,16 @@ public final class InMemoryBookies {
             if (answer.status() != BookieStatus.OK) {
                 atBookieOver = true;
                 link.host.onKill.remove(onKill);
-                link.back(() -> fail(answer.status(), answer.end()), onKill);
+                link.back(() -> fail(answer.status(), answer.end()));
             } else if (acknowledged) {
-                link.back(() -> durable(answer.end(), bytes), onKill);
+                Runnable back = () -> link.back(() -> durable(answer.end(), bytes));
+                if (link.host.answersEarly) {
+                    back.run();
+                    back = () -> {};
+                }
+                link.host.whenDurable(back);
+            } else {
+                link.host.whenDurable(() -> {});
             }
         }
 

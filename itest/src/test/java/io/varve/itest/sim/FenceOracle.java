@@ -3,6 +3,7 @@ package io.varve.itest.sim;
 import io.varve.base.PartitionId;
 import io.varve.base.SegmentId;
 import io.varve.bookie.client.InMemoryBookies;
+import io.varve.metadata.model.SegmentDescriptor;
 import java.util.List;
 import java.util.TreeMap;
 
@@ -16,6 +17,7 @@ final class FenceOracle {
     private final int bookieCount;
     private final TreeMap<Integer, TreeMap<PartitionId, Integer>> fences = new TreeMap<>();
     private final TreeMap<Integer, TreeMap<SegmentId, Long>> ends = new TreeMap<>();
+    private final TreeMap<Integer, TreeMap<SegmentId, Long>> copies = new TreeMap<>();
 
     FenceOracle(InMemoryBookies bookies, int bookieCount) {
         this.bookies = bookies;
@@ -23,6 +25,7 @@ final class FenceOracle {
         for (int id = 1; id <= bookieCount; id++) {
             fences.put(id, new TreeMap<>());
             ends.put(id, new TreeMap<>());
+            copies.put(id, new TreeMap<>());
         }
     }
 
@@ -52,14 +55,22 @@ final class FenceOracle {
         Long before = ends.get(id).put(segment, end);
         int fencedBefore = fences.get(id).getOrDefault(partition, -1);
         History.require(
-                epoch >= fencedBefore || (before != null && before == end),
+                epoch >= fencedBefore
+                        || (before != null && before == end)
+                        || end == copies.get(id).getOrDefault(segment, -1L),
                 "I-4 segment " + segment + " of epoch " + epoch + " on bookie " + id + " went from " + before + " to "
                         + end + " below the fence " + fencedBefore);
+    }
+
+    /** A copy of a sealed segment is being made there by repair: not by an owner, and so not against any fence. */
+    void onCopying(int id, SegmentDescriptor segment) {
+        copies.get(id).put(segment.id(), segment.endOffset());
     }
 
     /** Its disk was replaced: it is another bookie as far as promises go (I-13), and the takeovers know. */
     void onDiskLost(int id) {
         fences.get(id).clear();
         ends.get(id).clear();
+        copies.get(id).clear();
     }
 }

@@ -2,6 +2,7 @@ package io.varve.itest.sim;
 
 import io.varve.base.BookieId;
 import io.varve.base.PartitionId;
+import io.varve.base.SegmentId;
 import io.varve.bookie.client.InMemoryBookies;
 import io.varve.metadata.core.MetadataImage;
 import io.varve.metadata.model.PartitionState;
@@ -12,6 +13,7 @@ import java.nio.ByteBuffer;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.function.Supplier;
 
 /**
@@ -22,6 +24,7 @@ final class History {
 
     private final Supplier<MetadataImage> metadata;
     private final InMemoryBookies bookies;
+    private final SimBucket bucket;
     /** Acknowledged batches of a partition: first offset to what. */
     private final TreeMap<PartitionId, TreeMap<Long, Acked>> acked = new TreeMap<>();
     /** What a reader or a producer was shown at an offset. */
@@ -29,13 +32,15 @@ final class History {
 
     private final TreeMap<PartitionId, Shown> highWatermarks = new TreeMap<>();
     private final TreeMap<PartitionId, Integer> epochs = new TreeMap<>();
+    private final TreeSet<SegmentId> offloaded = new TreeSet<>();
     private long acknowledged;
     private int disksLost;
     private MetadataImage checkedImage;
 
-    History(Supplier<MetadataImage> metadata, InMemoryBookies bookies) {
+    History(Supplier<MetadataImage> metadata, InMemoryBookies bookies, SimBucket bucket) {
         this.metadata = metadata;
         this.bookies = bookies;
+        this.bucket = bucket;
     }
 
     /** @param lastOffset inclusive */
@@ -43,9 +48,30 @@ final class History {
 
     private record Shown(int epoch, long highWatermark) {}
 
-    /** A copy of everything may be gone with that disk, and nothing is repaired here. */
+    /** A copy of everything may be gone with that disk, until it is repaired. */
     void onDiskLost() {
         disksLost++;
+    }
+
+    /** Everything is said to be repaired: from now on nothing may be short of a copy. */
+    void onRepaired() {
+        disksLost = 0;
+    }
+
+    /** I-11: an object goes only when no chain names it any more. */
+    void onObjectDeleted(String key) {
+        MetadataImage image = metadata.get();
+        image.topics()
+                .forEach(topic -> image.partitions(topic.id())
+                        .forEach(partition -> partition
+                                .chain()
+                                .segments()
+                                .forEach(segment -> require(
+                                        segment.object()
+                                                .filter(o -> o.key().equals(key))
+                                                .isEmpty(),
+                                        "I-11 the object " + key + " is deleted while segment " + segment.id()
+                                                + " is in it"))));
     }
 
     long acknowledged() {
@@ -112,6 +138,9 @@ final class History {
     private void checkReached(PartitionState state, long ackedEnd) {
         for (SegmentDescriptor segment : state.chain().segments()) {
             long end = segment.endOffset() < 0 ? ackedEnd : Math.min(ackedEnd, segment.endOffset());
+            if (segment.isOffloaded()) {
+                continue; // That was looked at when the metadata began to say so, and objects don't change.
+            }
             int reach = 0;
             for (Replica replica : segment.replicas()) {
                 reach += bookies.end(replica.bookie().value(), segment.id()) >= end ? 1 : 0;
@@ -129,6 +158,10 @@ final class History {
         PartitionState state = metadata.get().partition(partition).orElseThrow();
         Optional<SegmentDescriptor> segment = state.chain().covering(offset);
         require(segment.isPresent(), "I-6 no segment of the chain covers the acknowledged offset " + offset);
+        if (segment.get().isOffloaded()) {
+            requireInBucket(segment.get(), offset, number);
+            return;
+        }
         int held = 0;
         StringBuilder where = new StringBuilder();
         for (Replica replica : segment.get().replicas()) {
@@ -145,6 +178,16 @@ final class History {
                 held >= segment.get().acks() - disksLost,
                 "I-1 offset " + offset + " of " + partition + " in segment "
                         + segment.get().id() + " is held by " + held + " replicas; ends:" + where);
+    }
+
+    private void requireInBucket(SegmentDescriptor segment, long offset, long number) {
+        String key = segment.object().orElseThrow().key();
+        byte[] entry =
+                bucket.look(key).map(object -> object.entries().get(offset)).orElse(null);
+        require(
+                entry != null
+                        && SimBatches.numberOf(ByteBuffer.wrap(entry).position(EntryFormat.HEADER_BYTES)) == number,
+                "I-10 offset " + offset + " of " + segment.partition() + " is not in the object " + key);
     }
 
     private boolean holds(BookieId bookie, SegmentDescriptor segment, long offset, long number) {
@@ -173,7 +216,20 @@ final class History {
             require(open == 0, "I-8 a segment after the open one");
             open += segment.state() == SegmentDescriptor.State.OPEN ? 1 : 0;
             end = segment.endOffset();
+            if (segment.isOffloaded() && offloaded.add(segment.id())) {
+                checkOffloaded(segment);
+            }
         }
+    }
+
+    /** I-10: what the metadata says is in object storage is there, all of it. */
+    private void checkOffloaded(SegmentDescriptor segment) {
+        String key = segment.object().orElseThrow().key();
+        require(
+                bucket.look(key)
+                        .filter(object -> object.covers(segment.startOffset(), segment.endOffset()))
+                        .isPresent(),
+                "I-10 the object " + key + " doesn't hold all of segment " + segment.id());
     }
 
     /** Everything acknowledged was read at its offset, and every batch stands in the log once. */

@@ -61,12 +61,22 @@ class PlantedBugsTest {
 
     @Test
     void aFenceForgottenAtRestartIsFound() {
-        assertFound(SegmentRules.STANDARD, new BookieBugs(true, false));
+        assertFound(SegmentRules.STANDARD, new BookieBugs(true, false, false, false));
     }
 
     @Test
     void deletingOnAbsenceFromAListIsFound() {
-        assertFound(SegmentRules.STANDARD, new BookieBugs(false, true));
+        assertFound(SegmentRules.STANDARD, new BookieBugs(false, true, false, false));
+    }
+
+    @Test
+    void anObjectThatWasNotReadBackIsFound() {
+        assertFound(SegmentRules.STANDARD, new BookieBugs(false, false, true, false));
+    }
+
+    @Test
+    void anAnswerBeforeTheSyncIsFound() {
+        assertFound(SegmentRules.STANDARD, new BookieBugs(false, false, false, true));
     }
 
     private static void assertFound(SegmentRules broken) {

@@ -1,5 +1,6 @@
 package io.varve.itest.sim;
 
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.varve.base.PartitionId;
 import io.varve.metadata.api.MetadataClient;
 import io.varve.metadata.model.BrokerInfo;
@@ -57,13 +58,15 @@ final class SimBroker {
         MetadataClient metadata = link.client();
         manager = new PartitionManager(
                 id,
+                incarnation,
                 metadata,
                 cluster.bookies().client("broker-" + id + "/" + incarnation),
-                NoRemoteSegments.INSTANCE,
-                NoRemoteSegments.INSTANCE,
+                cluster.bucket(),
+                NoManifests.INSTANCE,
                 options,
                 cluster.scheduler(),
                 cluster.faults(),
+                new SimpleMeterRegistry(),
                 rules,
                 List.of(loop),
                 () -> {});
@@ -78,6 +81,19 @@ final class SimBroker {
                         registering.subscribe(new Watcher());
                     } else if (registering == manager && process.isAlive()) {
                         process.schedule(50_000_000L, () -> register(metadata, registering));
+                    }
+                });
+    }
+
+    /** SIGTERM: it says that it goes, hands over what it has, and ends. */
+    void drain(Runnable ended) {
+        int life = process.life();
+        link.client()
+                .setBrokerState(id, BrokerInfo.State.DRAINING)
+                .thenCompose(done -> manager.drain())
+                .whenComplete((done, failure) -> {
+                    if (process.isAlive() && process.life() == life) {
+                        ended.run();
                     }
                 });
     }

@@ -2,13 +2,12 @@ package io.varve.itest.sim;
 
 import io.varve.base.BookieId;
 import io.varve.base.PartitionId;
-import io.varve.base.SegmentId;
 import io.varve.bookie.client.InMemoryBookies;
 import io.varve.metadata.api.MetadataClient;
-import io.varve.metadata.api.MetadataView;
-import io.varve.metadata.model.BookieTask;
+import io.varve.metadata.core.PlannerSettings;
+import io.varve.metadata.model.BookieInfo;
+import io.varve.metadata.model.BrokerInfo;
 import io.varve.metadata.model.PartitionState;
-import io.varve.metadata.model.SegmentDescriptor;
 import io.varve.metadata.model.Topic;
 import io.varve.metadata.testing.InMemoryMetadata;
 import io.varve.serving.core.partition.SegmentRules;
@@ -30,10 +29,14 @@ import java.util.function.Consumer;
 final class SimCluster {
 
     private static final long PLAN_INTERVAL_NS = 100_000_000L;
+    private static final double GHOST_PERCENT = 40;
+    private static final long DRAIN_NS_MAX = 2_000_000_000L;
+    private static final long REMOVE_RETRY_NS = 50_000_000L;
 
     private final SimScheduler scheduler;
     private final InMemoryMetadata metadata;
     private final InMemoryBookies bookies;
+    private final SimBucket bucket;
     private final MetadataClient admin;
     private final History history;
     private final FenceOracle fenceOracle;
@@ -42,8 +45,11 @@ final class SimCluster {
     private final SegmentRules rules;
     private final BookieBugs bookieBugs;
     private final List<SimBroker> brokers = new ArrayList<>();
-    private final TreeMap<Integer, Long> bookieSessions = new TreeMap<>();
-    private final TreeSet<Integer> deadBookies = new TreeSet<>();
+    /** Processes that live on beside a later one of the same id. */
+    private final List<SimBroker> ghosts = new ArrayList<>();
+
+    private final TreeMap<Integer, SimBookie> bookieProcesses = new TreeMap<>();
+    private final TreeSet<Integer> drainedBookies = new TreeSet<>();
     private long numbers = 1;
 
     SimCluster(
@@ -51,22 +57,29 @@ final class SimCluster {
             int brokerCount,
             int bookieCount,
             PartitionOptions options,
+            PlannerSettings settings,
             SegmentRules rules,
             BookieBugs bookieBugs) {
         this.scheduler = scheduler;
         this.bookieBugs = bookieBugs;
         this.options = options;
         this.rules = rules;
-        this.metadata = new InMemoryMetadata(scheduler, scheduler.randomness().nextLong());
+        this.metadata = new InMemoryMetadata(scheduler, scheduler.randomness().nextLong(), settings);
         this.bookies = new InMemoryBookies(new SimProcess(scheduler, "bookies"));
         this.admin = metadata.newClient();
-        this.history = new History(metadata::image, bookies);
+        this.bucket = new SimBucket(scheduler);
+        this.history = new History(metadata::image, bookies, bucket);
         this.fenceOracle = new FenceOracle(bookies, bookieCount);
         scheduler.watch(faults::assertNone);
         scheduler.watch(history::checkChains);
         for (int id = 1; id <= bookieCount; id++) {
             bookies.add(id);
-            registerBookie(id);
+            if (bookieBugs.answersBeforeSync()) {
+                bookies.answerEarly(id);
+            }
+            SimBookie bookie = new SimBookie(this, id);
+            bookieProcesses.put(id, bookie);
+            bookie.start();
         }
         for (int id = 1; id <= brokerCount; id++) {
             SimBroker broker = new SimBroker(this, id);
@@ -79,53 +92,7 @@ final class SimCluster {
     private void planSoon() {
         scheduler.schedule(PLAN_INTERVAL_NS, () -> {
             metadata.plan();
-            carryOutTasks();
-            if (bookieBugs.deletesWhatIsNotListed()) {
-                collectGarbageByList();
-            }
             planSoon();
-        });
-    }
-
-    /** Bookies delete what they are told to delete, and nothing else (I-9). Other work is not done here. */
-    private void carryOutTasks() {
-        for (BookieTask task : List.copyOf(metadata.image().tasks())) {
-            int bookie = task.bookie().value();
-            if (deadBookies.contains(bookie)) {
-                continue;
-            }
-            if (task instanceof BookieTask.DeleteReplica deletion) {
-                bookies.delete(bookie, deletion.segment());
-                admin.completeTask(task.taskId());
-            } else {
-                admin.failTask(task.taskId(), "not simulated");
-            }
-        }
-        bookieSessions.keySet().stream().filter(id -> !deadBookies.contains(id)).forEach(this::confirmReplicas);
-    }
-
-    /** A bookie that learns of a seal says so if it holds everything below. */
-    private void confirmReplicas(int id) {
-        for (SegmentDescriptor segment : List.copyOf(metadata.image().segmentsOn(new BookieId(id)))) {
-            boolean unconfirmed =
-                    segment.unconfirmed().stream().anyMatch(r -> r.bookie().value() == id);
-            if (unconfirmed && bookies.end(id, segment.id()) >= segment.endOffset()) {
-                admin.confirmReplica(segment.id(), new BookieId(id));
-            }
-        }
-    }
-
-    /** The bug of I-9: a list is fetched, time passes, and what it doesn't name is deleted. */
-    private void collectGarbageByList() {
-        MetadataView list = metadata.view();
-        scheduler.schedule(PLAN_INTERVAL_NS / 2, () -> {
-            for (int id : bookieSessions.keySet()) {
-                TreeSet<SegmentId> listed = new TreeSet<>();
-                list.segmentsOn(new BookieId(id)).forEach(segment -> listed.add(segment.id()));
-                bookies.segments(id).stream()
-                        .filter(segment -> !listed.contains(segment))
-                        .forEach(segment -> bookies.delete(id, segment));
-            }
         });
     }
 
@@ -139,6 +106,18 @@ final class SimCluster {
 
     InMemoryBookies bookies() {
         return bookies;
+    }
+
+    SimBucket bucket() {
+        return bucket;
+    }
+
+    BookieBugs bookieBugs() {
+        return bookieBugs;
+    }
+
+    SimBookie bookie(int id) {
+        return bookieProcesses.get(id);
     }
 
     FenceOracle fenceOracle() {
@@ -173,7 +152,8 @@ final class SimCluster {
         return numbers++;
     }
 
-    Topic createTopic(int partitions, int replicas, int acks, long segmentMs, int segmentBytes) {
+    /** @param localMs for how long bookies keep what object storage has; negative if the topic isn't to be there */
+    Topic createTopic(int partitions, int replicas, int acks, long segmentMs, int segmentBytes, long localMs) {
         return admin.createTopic(
                         "t",
                         partitions,
@@ -187,17 +167,24 @@ final class SimCluster {
                                 Integer.toString(segmentBytes),
                                 "retention.ms",
                                 "-1",
+                                "local.retention.ms",
+                                Long.toString(Math.max(0, localMs)),
                                 "remote.storage.enable",
-                                "false"))
+                                Boolean.toString(localMs >= 0)))
                 .join();
     }
 
-    /** The log as a client finds it: at the broker that the metadata names. A paused broker is found too. */
+    /** The log as a client finds it: at the broker that the metadata names. A paused broker is found too, and one that a later process of its id has replaced. */
     Optional<PartitionLog> find(PartitionId partition) {
+        List<SimBroker> processes = new ArrayList<>(brokers);
+        if (!ghosts.isEmpty() && scheduler.randomness().percent(GHOST_PERCENT)) {
+            processes.addAll(0, ghosts);
+        }
         return metadata.view()
                 .partition(partition)
                 .map(PartitionState::owner)
-                .flatMap(owner -> brokers.stream().filter(b -> b.id() == owner).findFirst())
+                .flatMap(
+                        owner -> processes.stream().filter(b -> b.id() == owner).findFirst())
                 .flatMap(broker -> broker.find(partition));
     }
 
@@ -206,10 +193,6 @@ final class SimCluster {
     void killBroker(SimBroker broker) {
         broker.process().kill();
         expireLater(broker);
-    }
-
-    void startBroker(SimBroker broker) {
-        broker.start(options, rules);
     }
 
     /** A pause that is long enough costs the session; the zombie doesn't know. */
@@ -245,7 +228,11 @@ final class SimCluster {
     /** A broker whose session ended stops and starts again, as the real one does. */
     private void reviveIfNeeded(SimBroker broker, long incarnation) {
         scheduler.schedule(scheduler.randomness().between(500_000_000L, 2_000_000_000L), () -> {
-            if (broker.incarnation() != incarnation) {
+            if (!brokers.contains(broker) || broker.incarnation() != incarnation) {
+                return;
+            }
+            if (broker.process().isAlive() && scheduler.randomness().percent(GHOST_PERCENT)) {
+                startBeside(broker);
                 return;
             }
             if (broker.process().isPaused()) {
@@ -255,15 +242,58 @@ final class SimCluster {
             if (broker.process().isAlive()) {
                 broker.process().kill();
             }
-            startBroker(broker);
+            broker.start(options, rules);
         });
     }
 
-    void killBookie(int id) {
-        if (deadBookies.add(id)) {
-            scheduler.trace("killed bookie " + id);
-            bookies.kill(id);
-            long session = bookieSessions.get(id);
+    /** Somebody starts a broker again whose process lives, paused or cut off: there are two of the same id for a while. */
+    private void startBeside(SimBroker broker) {
+        scheduler.trace("broker " + broker.id() + " is started beside itself");
+        SimBroker another = new SimBroker(this, broker.id());
+        brokers.set(brokers.indexOf(broker), another);
+        ghosts.add(broker);
+        another.start(options, rules);
+        scheduler.schedule(scheduler.randomness().between(100_000_000L, 2_000_000_000L), () -> {
+            ghosts.remove(broker);
+            if (broker.process().isAlive()) {
+                broker.process().kill();
+            }
+        });
+    }
+
+    boolean hasGhosts() {
+        return !ghosts.isEmpty();
+    }
+
+    /** SIGTERM: it hands over what it has and ends, or is killed when that takes too long. */
+    void drainBroker(SimBroker broker) {
+        scheduler.trace("draining broker " + broker.id());
+        int life = broker.process().life();
+        long incarnation = broker.incarnation();
+        Runnable end = () -> {
+            if (broker.process().isAlive() && broker.process().life() == life) {
+                broker.process().kill();
+                metadata.expireBroker(broker.id(), incarnation);
+                reviveIfNeeded(broker, incarnation);
+            }
+        };
+        broker.drain(end);
+        scheduler.schedule(DRAIN_NS_MAX, end);
+    }
+
+    /** An operator takes a broker's partitions away, or lets it have some again; it runs on. */
+    void setBrokerState(SimBroker broker, BrokerInfo.State state) {
+        scheduler.trace("broker " + broker.id() + " is to be " + state);
+        admin.setBrokerState(broker.id(), state);
+    }
+
+    /** @param share of what was under way on the disk that is there afterwards */
+    void killBookie(int id, double share) {
+        SimBookie bookie = bookieProcesses.get(id);
+        if (bookie.isAlive()) {
+            long session = bookie.session();
+            bookie.kill();
+            bookies.killTorn(id, share);
             scheduler.schedule(
                     scheduler.randomness().between(50_000_000L, 400_000_000L),
                     () -> metadata.expireBookie(new BookieId(id), session));
@@ -271,51 +301,74 @@ final class SimCluster {
     }
 
     void startBookie(int id) {
-        if (deadBookies.remove(id)) {
-            scheduler.trace("started bookie " + id);
+        if (isDead(id) && !drainedBookies.contains(id)) {
             bookies.restart(id);
             if (bookieBugs.forgetsFences()) {
                 bookies.forgetFences(id);
             }
-            registerBookie(id);
+            bookieProcesses.get(id).start();
         }
     }
 
     boolean isDead(int bookie) {
-        return deadBookies.contains(bookie);
+        return !bookieProcesses.get(bookie).isAlive();
     }
 
     int deadBookies() {
-        return deadBookies.size();
+        return (int) bookieProcesses.keySet().stream().filter(this::isDead).count();
     }
 
     /** A bookie's disk is replaced by an empty one while it is down. */
     void loseDisk(int id) {
         history.onDiskLost();
+        replaceDisk(id);
+    }
+
+    private void replaceDisk(int id) {
         fenceOracle.onDiskLost(id);
         scheduler.trace("bookie " + id + " lost its disk");
         bookies.loseDisk(id);
     }
 
-    private void registerBookie(int id) {
-        long session = nextNumber();
-        bookieSessions.put(id, session);
-        registerBookie(id, session);
+    /** An operator has a bookie emptied. */
+    void drainBookie(int id) {
+        scheduler.trace("draining bookie " + id);
+        admin.setBookieState(new BookieId(id), BookieInfo.State.DRAINING);
     }
 
-    private void registerBookie(int id, long session) {
-        if (deadBookies.contains(id) || bookieSessions.get(id) != session) {
-            return;
+    /** Whether nothing is on a bookie any more: what {@code varve bookie drain} waits for. */
+    boolean isEmptied(int id) {
+        return metadata.view().segmentsOn(new BookieId(id)).isEmpty();
+    }
+
+    /**
+     * An operator believes that, switches the bookie off and throws its disk away: nothing may miss it.
+     *
+     * @param removed runs when the metadata service has forgotten the bookie
+     */
+    void switchOff(int id, Runnable removed) {
+        scheduler.trace("bookie " + id + " is switched off");
+        drainedBookies.add(id);
+        killBookie(id, 1);
+        replaceDisk(id);
+        remove(id, removed);
+    }
+
+    private void remove(int id, Runnable removed) {
+        admin.removeBookie(new BookieId(id)).whenComplete((done, refusal) -> {
+            if (refusal == null) {
+                removed.run();
+            } else {
+                // Its session has not ended yet.
+                scheduler.schedule(REMOVE_RETRY_NS, () -> remove(id, removed));
+            }
+        });
+    }
+
+    /** Puts a bookie that was switched off into service again, with an empty disk. */
+    void bringBack(int id) {
+        if (drainedBookies.remove(id)) {
+            startBookie(id);
         }
-        // On the bookies' own turn, so after whatever was done to its disk.
-        bookies.ask(() -> bookies.incarnation(id))
-                .thenCompose(incarnation -> admin.registerBookie(new MetadataClient.BookieRegistration(
-                        new BookieId(id), session, List.of(incarnation), "", "memory", id, 1L << 40, 1L << 40)))
-                .whenComplete((registered, refusal) -> {
-                    if (refusal != null) {
-                        // The session of its life before has not ended yet.
-                        scheduler.schedule(50_000_000L, () -> registerBookie(id, session));
-                    }
-                });
     }
 }

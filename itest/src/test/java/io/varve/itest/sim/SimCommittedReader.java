@@ -49,9 +49,9 @@ final class SimCommittedReader {
         return position;
     }
 
-    /** Numbers and offsets of the batches delivered. */
-    TreeMap<Long, Long> delivered() {
-        return delivered;
+    /** Every batch of a committed transaction was delivered. */
+    void checkDelivered() {
+        transactions.forEach(producer -> producer.checkDelivered(delivered));
     }
 
     private void fetch() {

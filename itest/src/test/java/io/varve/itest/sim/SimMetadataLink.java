@@ -8,22 +8,30 @@ import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 
 /**
- * The way between a broker and the metadata service: takes time, loses commands before they arrive and answers after they were carried out, so
- * that their outcome is unknown (I-17), and can be cut.
+ * The way between a broker or bookie and the metadata service: takes time, loses commands before they arrive and answers after they were carried out, so
+ * that their outcome is unknown (I-17), delivers commands after their sender gave them up, or twice, and can be cut.
  */
 final class SimMetadataLink implements InvocationHandler {
 
     private static final long DEADLINE_NS = 2_000_000_000L;
+    private static final long LATE_NS_MAX = 3_500_000_000L;
+    /** Commands that arrive late and twice. Registrations don't: what a dead process's would do, its own silence undoes. */
+    private static final Set<String> STRAYING = new TreeSet<>(List.of(
+            "allocateSegment", "roll", "release", "confirmReplica", "completeTask", "failTask", "commitOffload"));
 
     private final SimScheduler scheduler;
     private final SimRandomness randomness;
     private final MetadataClient service;
     private final Executor loop;
     private double lostPercent;
+    private double strayPercent;
     private long delayNsMax = 3_000_000;
     private boolean cut;
 
@@ -39,8 +47,13 @@ final class SimMetadataLink implements InvocationHandler {
                 MetadataClient.class.getClassLoader(), new Class<?>[] {MetadataClient.class}, this);
     }
 
-    void setFaults(double lost, long delayMax) {
+    /**
+     * @param lost how often a command, or an answer, is lost
+     * @param stray how often a command arrives late, and how often twice
+     */
+    void setFaults(double lost, double stray, long delayMax) {
         lostPercent = lost;
+        strayPercent = stray;
         delayNsMax = delayMax;
     }
 
@@ -61,7 +74,16 @@ final class SimMetadataLink implements InvocationHandler {
         if (cut || randomness.percent(lostPercent)) {
             return answer;
         }
-        scheduler.schedule(randomness.between(50_000, delayNsMax), () -> arrive(method, arguments, answer));
+        boolean strays = STRAYING.contains(method.getName());
+        if (strays && randomness.percent(strayPercent)) {
+            scheduler.schedule(
+                    randomness.between(50_000, LATE_NS_MAX),
+                    () -> arrive(method, arguments, new CompletableFuture<>()));
+        }
+        boolean late = strays && randomness.percent(strayPercent);
+        scheduler.schedule(
+                late ? randomness.between(DEADLINE_NS, LATE_NS_MAX) : randomness.between(50_000, delayNsMax),
+                () -> arrive(method, arguments, answer));
         return answer;
     }
 
