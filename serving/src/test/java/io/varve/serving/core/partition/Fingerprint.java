@@ -1,5 +1,6 @@
 package io.varve.serving.core.partition;
 
+import io.varve.metadata.model.SegmentDescriptor;
 import java.lang.reflect.Array;
 import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
@@ -43,8 +44,10 @@ final class Fingerprint {
     }
 
     private void walk(Object value) {
-        if (value == null || value == skip) {
+        if (value == null || value == skip || value instanceof LeaderOptions) {
             text.append('~');
+        } else if (value instanceof SegmentDescriptor segment) {
+            segment(text, segment);
         } else if (value instanceof Collection<?> all) {
             text.append('[');
             all.forEach(this::walk);
@@ -67,6 +70,16 @@ final class Fingerprint {
         } else {
             fields(value);
         }
+    }
+
+    /** What of a segment changes while it exists. */
+    static void segment(StringBuilder text, SegmentDescriptor segment) {
+        text.append('s')
+                .append(segment.id().value())
+                .append(segment.state().ordinal())
+                .append(segment.startOffset())
+                .append(',')
+                .append(segment.endOffset());
     }
 
     private void fields(Object value) {

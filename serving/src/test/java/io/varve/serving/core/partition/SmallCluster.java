@@ -225,8 +225,8 @@ final class SmallCluster {
             text.append('/');
             owner.answers.forEach(w -> text.append(w.name).append(';'));
         }
-        return text.append(chain)
-                .append(pending)
+        chain.segments().forEach(segment -> Fingerprint.segment(text, segment));
+        return text.append(pending.keySet())
                 .append(acknowledged)
                 .append(appends)
                 .append(rolls)
