@@ -5,6 +5,7 @@ import io.varve.cli.admin.AdminFailure;
 import io.varve.cli.admin.BucketCommand;
 import io.varve.cli.admin.ObjectCommand;
 import io.varve.cli.admin.OffloadCommand;
+import io.varve.cli.admin.PartitionCommand;
 import io.varve.cli.admin.SegmentsCommand;
 import io.varve.cli.admin.StatusCommand;
 import io.varve.cli.admin.TopicCommand;
@@ -44,6 +45,7 @@ import picocli.CommandLine.Spec;
             BrokerCommand.class,
             StatusCommand.class,
             TopicCommand.class,
+            PartitionCommand.class,
             SegmentsCommand.class,
             BucketCommand.class,
             ObjectCommand.class,

@@ -2,8 +2,10 @@ package io.varve.cli.admin;
 
 import io.varve.base.BookieId;
 import io.varve.cli.link.MetadataLink;
+import io.varve.metadata.api.MetadataView;
 import io.varve.metadata.client.CommandingClient;
 import io.varve.metadata.model.BookieInfo;
+import io.varve.metadata.model.Topic;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -28,6 +30,17 @@ public final class BookieDrainCommand implements Callable<Integer> {
     @Option(names = "--timeout-seconds", defaultValue = "86400", description = "How long to wait (${DEFAULT-VALUE}).")
     private int timeoutSeconds;
 
+    @Option(
+            names = "--force",
+            description =
+                    "Begins even if there are too few other bookies to hold all copies: it can't end before there are.")
+    private boolean force;
+
+    @Option(
+            names = "--undo",
+            description = "Ends a drain: the bookie is written to again. What left it stays where it is.")
+    private boolean undo;
+
     @Override
     public Integer call() {
         BookieId bookie = new BookieId(id);
@@ -35,6 +48,14 @@ public final class BookieDrainCommand implements Callable<Integer> {
             CommandingClient client = link.client();
             if (client.view().bookie(bookie).isEmpty()) {
                 throw new AdminFailure("there is no bookie " + id);
+            }
+            if (undo) {
+                MetadataOptions.await(client.setBookieState(bookie, BookieInfo.State.WRITABLE));
+                System.out.println("Bookie " + id + " is written to again.");
+                return 0;
+            }
+            if (!force) {
+                checkThereIsRoom(client.view(), bookie);
             }
             MetadataOptions.await(client.setBookieState(bookie, BookieInfo.State.DRAINING));
             Draining.await(
@@ -44,5 +65,19 @@ public final class BookieDrainCommand implements Callable<Integer> {
             System.out.println("Bookie " + id + " holds nothing any more: it may be switched off.");
         }
         return 0;
+    }
+
+    /** Copies need places: with as many bookies as a segment has replicas, one that leaves could never be empty. */
+    private static void checkThereIsRoom(MetadataView view, BookieId leaving) {
+        long others = view.bookies().stream()
+                .filter(b -> b.state() == BookieInfo.State.WRITABLE && !b.id().equals(leaving))
+                .count();
+        for (Topic topic : view.topics()) {
+            if (topic.replicas() > others) {
+                throw new AdminFailure("topic " + topic.name() + " has replication.factor " + topic.replicas()
+                        + ", and without bookie " + leaving + " there are only " + others
+                        + " that take writes: add one first, or begin with --force and add one then");
+            }
+        }
     }
 }

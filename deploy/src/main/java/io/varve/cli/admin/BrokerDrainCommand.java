@@ -24,12 +24,28 @@ public final class BrokerDrainCommand implements Callable<Integer> {
     @Option(names = "--timeout-seconds", defaultValue = "120", description = "How long to wait (${DEFAULT-VALUE}).")
     private int timeoutSeconds;
 
+    @Option(names = "--undo", description = "Ends a drain: the broker is given partitions again.")
+    private boolean undo;
+
+    @Option(names = "--force", description = "Even if it is the last broker: then nobody serves its partitions.")
+    private boolean force;
+
     @Override
     public Integer call() {
         try (MetadataLink link = metadata.connect()) {
             CommandingClient client = link.client();
             if (client.view().brokers().stream().noneMatch(broker -> broker.id() == id)) {
                 throw new AdminFailure("there is no broker " + id);
+            }
+            if (undo) {
+                MetadataOptions.await(client.setBrokerState(id, BrokerInfo.State.LIVE));
+                System.out.println("Broker " + id + " is given partitions again.");
+                return 0;
+            }
+            boolean othersLive = client.view().brokers().stream()
+                    .anyMatch(broker -> broker.id() != id && broker.state() == BrokerInfo.State.LIVE);
+            if (!othersLive && !force) {
+                throw new AdminFailure("no other broker lives that could take over: start one, or use --force");
             }
             MetadataOptions.await(client.setBrokerState(id, BrokerInfo.State.DRAINING));
             Draining.await(

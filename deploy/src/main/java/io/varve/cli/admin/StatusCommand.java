@@ -8,6 +8,7 @@ import io.varve.cli.text.Units;
 import io.varve.metadata.api.MetadataClient;
 import io.varve.protocol.runtime.SystemClock;
 import java.io.PrintStream;
+import java.time.Instant;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
@@ -70,27 +71,33 @@ public final class StatusCommand implements Callable<Integer> {
                 report.offloadErrors(),
                 out);
         out.println();
-        Table brokers = new Table("BROKER", "STATE", "RACK", "PARTITIONS", "LISTENERS");
+        Table brokers = new Table("BROKER", "STATE", "SESSION", "RACK", "PARTITIONS", "LISTENERS");
         for (ClusterReport.BrokerRow broker : report.brokers()) {
             brokers.row(
                     broker.id(),
                     broker.state(),
+                    broker.session(),
                     orDash(broker.rack()),
                     broker.partitions(),
                     String.join(" ", broker.listeners()));
         }
         brokers.print(out);
         out.println();
-        Table bookies = new Table("BOOKIE", "STATE", "RACK", "ADDRESS", "FREE", "TOTAL", "SEGMENTS", "TASKS");
+        Table bookies = new Table(
+                "BOOKIE", "STATE", "SESSION", "RACK", "ADDRESS", "FREE", "TOTAL", "SEGMENTS", "HELD", "TASKS");
         for (ClusterReport.BookieRow bookie : report.bookies()) {
             bookies.row(
                     bookie.id(),
-                    bookie.state(),
+                    bookie.goneSinceMs() < 0
+                            ? bookie.state()
+                            : bookie.state() + " since " + Instant.ofEpochMilli(bookie.goneSinceMs()),
+                    bookie.session(),
                     orDash(bookie.rack()),
                     bookie.address(),
                     Units.bytes(bookie.freeBytes()),
                     Units.bytes(bookie.totalBytes()),
                     bookie.replicas(),
+                    Units.bytes(bookie.replicaBytes()),
                     bookie.tasks());
         }
         bookies.print(out);

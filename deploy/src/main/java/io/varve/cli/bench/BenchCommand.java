@@ -20,6 +20,7 @@ import picocli.CommandLine.Spec;
 /** Measures a cluster through the stock client, be it of Varve or of anything else that speaks Kafka's protocol. */
 @Command(
         name = "bench",
+        subcommands = FailoverCommand.class,
         description = {
             "Measures a running cluster through the stock Java client: produce with acks=all, end to end at the tail, and catch-up from"
                     + " the start.",

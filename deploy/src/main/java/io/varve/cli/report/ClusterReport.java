@@ -44,22 +44,30 @@ public record ClusterReport(
 
     /**
      * @param listeners as {@code name://host:port}
+     * @param session the number of the process that is, or was last, registered under this id
      * @param partitions how many it owns
      */
-    public record BrokerRow(int id, String state, String rack, List<String> listeners, int partitions) {}
+    public record BrokerRow(
+            int id, String state, String session, String rack, List<String> listeners, int partitions) {}
 
     /**
+     * @param session the number of the process that is, or was last, registered under this id
+     * @param goneSinceMs wall time at which its session ended, -1 while it lives
      * @param replicas how many segments have a copy on it
+     * @param replicaBytes payload bytes of those that are sealed
      * @param tasks how much work it has been given
      */
     public record BookieRow(
             int id,
             String state,
+            String session,
+            long goneSinceMs,
             String rack,
             String address,
             long freeBytes,
             long totalBytes,
             int replicas,
+            long replicaBytes,
             int tasks) {}
 
     /** The report on {@code view} at a time. */
@@ -101,6 +109,7 @@ public record ClusterReport(
         return new BrokerRow(
                 broker.id(),
                 broker.state().name(),
+                Long.toHexString(broker.incarnation()),
                 broker.rack(),
                 broker.endpoints().stream()
                         .map(endpoint -> endpoint.listener() + "://" + endpoint.host() + ":" + endpoint.port())
@@ -109,14 +118,21 @@ public record ClusterReport(
     }
 
     private static BookieRow row(BookieInfo bookie, MetadataView view) {
+        long bytes = 0;
+        for (SegmentDescriptor segment : view.segmentsOn(bookie.id())) {
+            bytes += Math.max(0, segment.bytes());
+        }
         return new BookieRow(
                 bookie.id().value(),
                 bookie.state().name(),
+                Long.toHexString(bookie.sessionId()),
+                bookie.goneSinceMs(),
                 bookie.rack(),
                 bookie.host() + ":" + bookie.port(),
                 bookie.freeBytes(),
                 bookie.totalBytes(),
                 view.segmentsOn(bookie.id()).size(),
+                bytes,
                 view.tasksOf(bookie.id()).size());
     }
 

@@ -12,6 +12,7 @@ import io.varve.metadata.model.Topic;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** Where each segment of a topic lives. */
 public record SegmentsReport(String topic, List<SegmentRow> segments) {
@@ -25,6 +26,7 @@ public record SegmentsReport(String topic, List<SegmentRow> segments) {
      * @param bytes -1 while it is open
      * @param tier {@code bookies}, {@code bookies+object}, {@code object} or {@code manifest}
      * @param bookies the bookies that hold a copy
+     * @param unconfirmed bookies that were written to, and are not known to hold all of it
      * @param key the object's, or empty
      */
     public record SegmentRow(
@@ -38,6 +40,7 @@ public record SegmentsReport(String topic, List<SegmentRow> segments) {
             long bytes,
             String tier,
             List<Integer> bookies,
+            List<Integer> unconfirmed,
             String key) {}
 
     /** The report on {@code topic} as of {@code view}. */
@@ -62,6 +65,7 @@ public record SegmentsReport(String topic, List<SegmentRow> segments) {
                 manifest.bytes(),
                 "manifest",
                 List.of(),
+                List.of(),
                 manifest.key());
     }
 
@@ -76,11 +80,20 @@ public record SegmentsReport(String topic, List<SegmentRow> segments) {
                 segment.endOffset(),
                 segment.bytes(),
                 SegmentHealth.tier(segment),
-                segment.replicas().stream()
-                        .map(Replica::bookie)
-                        .map(bookie -> bookie.value())
-                        .toList(),
+                bookies(segment.replicas()),
+                bookies(segment.unconfirmed()),
                 segment.object().map(ObjectRef::key).orElse(""));
+    }
+
+    private static List<Integer> bookies(List<Replica> replicas) {
+        return replicas.stream().map(replica -> replica.bookie().value()).toList();
+    }
+
+    /** Those that hold all of it, and in parentheses those that may. */
+    private static String bookies(SegmentRow row) {
+        Stream<String> may = row.unconfirmed.stream().map(bookie -> "(" + bookie + ")");
+        String all = Stream.concat(row.bookies.stream().map(String::valueOf), may).collect(Collectors.joining(","));
+        return all.isEmpty() ? "-" : all;
     }
 
     /** The rows for a terminal. */
@@ -97,9 +110,7 @@ public record SegmentsReport(String topic, List<SegmentRow> segments) {
                     row.end < 0 ? "-" : row.end,
                     row.bytes < 0 ? "-" : Units.bytes(row.bytes),
                     row.tier,
-                    row.bookies.isEmpty()
-                            ? "-"
-                            : row.bookies.stream().map(String::valueOf).collect(Collectors.joining(",")),
+                    bookies(row),
                     row.key.isEmpty() ? "-" : row.key);
         }
         return table;

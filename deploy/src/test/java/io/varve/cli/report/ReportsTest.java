@@ -51,7 +51,8 @@ class ReportsTest {
         assertThat(report.clusterId()).isEqualTo("test");
         assertThat(report.brokers())
                 .containsExactly(
-                        new ClusterReport.BrokerRow(1, "LIVE", "rack-a", List.of("PLAINTEXT://localhost:9092"), 2));
+                        new ClusterReport.BrokerRow(
+                                1, "LIVE", "b", "rack-a", List.of("PLAINTEXT://localhost:9092"), 2));
         assertThat(report.bookies()).extracting(ClusterReport.BookieRow::id).containsExactly(1, 2, 3);
         assertThat(report.topics()).isEqualTo(1);
         assertThat(report.partitions()).isEqualTo(2);
@@ -100,6 +101,15 @@ class ReportsTest {
 
         ClusterReport cluster = ClusterReport.of(metadata.view(), NOW_MS);
         assertThat(cluster.segmentsUnderReplicated()).isEqualTo(2);
+        assertThat(cluster.bookies())
+                .extracting(
+                        ClusterReport.BookieRow::state,
+                        ClusterReport.BookieRow::goneSinceMs,
+                        ClusterReport.BookieRow::replicaBytes)
+                .containsExactly(
+                        tuple("WRITABLE", -1L, 5_000L),
+                        tuple("GONE", 1_700_000_000_000L, 5_000L),
+                        tuple("WRITABLE", -1L, 5_000L));
         assertThat(TopicReport.of(topic, metadata.view()).partitions())
                 .extracting(TopicReport.PartitionRow::underReplicated)
                 .containsExactly(2L, 0L);
@@ -157,7 +167,19 @@ class ReportsTest {
                 .isEqualTo("failed 1 times, again in 1 s: UNREACHABLE: connection refused");
     }
 
+    @Test
+    void aReplicaThatIsNotConfirmedIsShownInParentheses() {
+        sealFirstSegment(100, 5_000, Set.of(new BookieId(1), new BookieId(3)));
+        SegmentsReport segments = SegmentsReport.of(topic, metadata.view());
+        assertThat(segments.segments().get(0).unconfirmed()).containsExactly(2);
+        assertThat(segments.table().lines().get(1)).containsAnyOf("1,3,(2)", "3,1,(2)");
+    }
+
     private void sealFirstSegment(long end, long bytes) {
+        sealFirstSegment(end, bytes, Set.of(new BookieId(1), new BookieId(2), new BookieId(3)));
+    }
+
+    private void sealFirstSegment(long end, long bytes, Set<BookieId> holders) {
         PartitionId partition = new PartitionId(topic.id(), 0);
         PartitionState state = metadata.view().partition(partition).orElseThrow();
         SegmentDescriptor first =
@@ -166,7 +188,6 @@ class ReportsTest {
                 .join();
         SegmentDescriptor second =
                 client.allocateSegment(partition, state.epoch(), end, Set.of()).join();
-        Set<BookieId> holders = Set.of(new BookieId(1), new BookieId(2), new BookieId(3));
         client.roll(new Roll(
                         partition,
                         state.epoch(),

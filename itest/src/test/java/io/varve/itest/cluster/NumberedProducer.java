@@ -103,7 +103,12 @@ public final class NumberedProducer implements AutoCloseable {
     }
 
     private byte[] value(long record) {
-        return ByteBuffer.allocate(valueBytes).putLong(record).array();
+        return valueOf(record, valueBytes);
+    }
+
+    /** The value that stands for a record. */
+    static byte[] valueOf(long record, int bytes) {
+        return ByteBuffer.allocate(bytes).putLong(record).array();
     }
 
     /** The record that a value was made for. */

@@ -73,6 +73,14 @@ public final class ProcessCluster implements AutoCloseable {
         return launch("broker", id, layout.broker(id), shape.brokerConfig());
     }
 
+    /** Starts a broker once more while the process before it lives, on another port, without waiting for it. The caller ends the one before. */
+    public ChildProcess launchBrokerBeside(int id, String listener) throws IOException {
+        SortedMap<String, String> config = new TreeMap<>(shape.brokerConfig());
+        config.put("listeners", listener);
+        processes.put("broker-" + id + "-before", processes.remove("broker-" + id));
+        return launch("broker", id, layout.broker(id), config);
+    }
+
     private ChildProcess launch(String role, int id, SortedMap<String, String> config, Map<String, String> overrides)
             throws IOException {
         String name = role + "-" + id;

@@ -1,0 +1,117 @@
+package io.varve.itest.cluster;
+
+import io.varve.base.BookieId;
+import io.varve.cli.link.MetadataLink;
+import io.varve.cli.process.ChildProcess;
+import io.varve.cli.report.ClusterReport;
+import io.varve.metadata.api.MetadataClient;
+import io.varve.metadata.api.MetadataView;
+import io.varve.metadata.model.PartitionState;
+import io.varve.metadata.model.Replica;
+import io.varve.metadata.model.SegmentDescriptor;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalInt;
+import java.util.TreeSet;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** Somebody who runs a cluster: looks at its metadata, and types {@code varve} commands. */
+final class Operator implements AutoCloseable {
+
+    private static final Duration CONNECT_PATIENCE = Duration.ofMinutes(1);
+    private static final AtomicInteger COMMANDS = new AtomicInteger();
+
+    private final ProcessCluster cluster;
+    private final Path logs;
+    private final MetadataLink link;
+
+    Operator(ProcessCluster cluster, Path logs) {
+        this.cluster = cluster;
+        this.logs = logs;
+        this.link = MetadataLink.open(cluster.layout().metadataNodes(), CONNECT_PATIENCE);
+    }
+
+    MetadataClient metadata() {
+        return link.client();
+    }
+
+    MetadataView view() {
+        return link.client().view();
+    }
+
+    /** Begins a command, with {@code --metadata} added. */
+    ChildProcess type(String... words) throws IOException {
+        List<String> arguments = new ArrayList<>(List.of(words));
+        arguments.add("--metadata=" + cluster.layout().metadataServers());
+        return ChildProcess.start(
+                String.join(" ", words),
+                Distribution.command("128m", arguments),
+                "never printed",
+                logs.resolve("command-" + COMMANDS.incrementAndGet() + ".log"));
+    }
+
+    /** Runs a command that must succeed, and returns the last lines that it printed. */
+    List<String> run(Duration patience, String... words) throws IOException {
+        try (ChildProcess command = type(words)) {
+            OptionalInt code = command.awaitExit(patience);
+            if (code.orElse(-1) != 0) {
+                throw new AssertionError(
+                        command.name() + " ended with " + code + ":\n" + String.join("\n", command.lastLines()));
+            }
+            return command.lastLines();
+        }
+    }
+
+    /** Waits until every segment has all its copies, or is in object storage, and no work is left. */
+    void awaitWhole(Duration patience) {
+        Await.until("all copies, and nothing left to do", patience, () -> {
+            ClusterReport report = ClusterReport.of(view());
+            return report.segmentsUnderReplicated() == 0 && !report.tasks().containsKey("CopyReplica");
+        });
+    }
+
+    /** The bookies that the open segment of a partition is written to. */
+    TreeSet<Integer> writtenTo(String topic, int partition) {
+        TreeSet<Integer> bookies = new TreeSet<>();
+        partition(topic, partition)
+                .chain()
+                .open()
+                .ifPresent(open -> open.replicas()
+                        .forEach(replica -> bookies.add(replica.bookie().value())));
+        return bookies;
+    }
+
+    PartitionState partition(String topic, int partition) {
+        MetadataView view = view();
+        return view.topic(topic)
+                .flatMap(t -> view.partition(new io.varve.base.PartitionId(t.id(), partition)))
+                .orElseThrow();
+    }
+
+    /** Payload bytes of all sealed segments of which a bookie holds a copy. */
+    long bytesOn(int bookie) {
+        long bytes = 0;
+        for (SegmentDescriptor segment : view().segmentsOn(new BookieId(bookie))) {
+            bytes += Math.max(0, segment.bytes());
+        }
+        return bytes;
+    }
+
+    /** Whether no segment of a topic names a bookie. */
+    boolean isFreeOf(String topic, int bookie) {
+        MetadataView view = view();
+        return view.partitions(view.topic(topic).orElseThrow().id()).stream()
+                .flatMap(partition -> partition.chain().segments().stream())
+                .flatMap(segment -> segment.replicas().stream())
+                .map(Replica::bookie)
+                .noneMatch(id -> id.value() == bookie);
+    }
+
+    @Override
+    public void close() {
+        link.close();
+    }
+}
