@@ -16,7 +16,8 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "drain",
         description = {
-            "Empties a bookie: it gets nothing new, and what only it and too few others hold is copied to other bookies.",
+            "Empties a bookie: it gets nothing new, and what only it and too few others hold is copied to other"
+                    + " bookies.",
             "Waits until it holds nothing. It may be switched off for good then; until that it must keep running."
         })
 public final class BookieDrainCommand implements Callable<Integer> {

@@ -29,8 +29,10 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "seal",
         description = {
-            "UNSAFE. Seals the open segment of a partition at whatever its remaining replicas hold, so that somebody can own it again.",
-            "Acknowledged records that only the lost replicas held are lost for good. Only for replicas that never come back:",
+            "UNSAFE. Seals the open segment of a partition at whatever its remaining replicas hold, so that somebody"
+                    + " can own it again.",
+            "Acknowledged records that only the lost replicas held are lost for good. Only for replicas that never"
+                    + " come back:",
             "a partition waits for its bookies by itself, and goes on without loss when enough of them return.",
             "Without --accept-loss it only looks, and says what it would do."
         })

@@ -19,7 +19,8 @@ import picocli.CommandLine.Option;
 @Command(
         name = "status",
         description =
-                "Shows the cluster: its nodes, what they hold, and what is behind: repair, offload, partitions without an owner.")
+                "Shows the cluster: its nodes, what they hold, and what is behind: repair, offload, partitions without"
+                        + " an owner.")
 public final class StatusCommand implements Callable<Integer> {
 
     @Mixin

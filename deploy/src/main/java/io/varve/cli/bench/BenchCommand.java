@@ -22,9 +22,10 @@ import picocli.CommandLine.Spec;
         name = "bench",
         subcommands = FailoverCommand.class,
         description = {
-            "Measures a running cluster through the stock Java client: produce with acks=all, end to end at the tail, and catch-up from"
-                    + " the start.",
-            "With --cold the catch-up waits until what was written lies in object storage and its local copies are gone."
+            "Measures a running cluster through the stock Java client: produce with acks=all, end to end at the tail,"
+                    + " and catch-up from the start.",
+            "With --cold the catch-up waits until what was written lies in object storage and its local copies are"
+                    + " gone."
         })
 public final class BenchCommand implements Callable<Integer> {
 

@@ -21,7 +21,8 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "failover",
         description = {
-            "Kills the broker that serves a partition again and again, with a command that is given, under a steady producer and consumer of it, and",
+            "Kills the broker that serves a partition again and again, with a command that is given, under a steady"
+                    + " producer and consumer of it, and",
             "reports for how long each of them got nothing, and whether a record was lost, repeated or out of order."
         })
 public final class FailoverCommand implements Callable<Integer> {

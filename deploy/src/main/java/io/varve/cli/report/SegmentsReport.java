@@ -92,7 +92,8 @@ public record SegmentsReport(String topic, List<SegmentRow> segments) {
     /** Those that hold all of it, and in parentheses those that may. */
     private static String bookies(SegmentRow row) {
         Stream<String> may = row.unconfirmed.stream().map(bookie -> "(" + bookie + ")");
-        String all = Stream.concat(row.bookies.stream().map(String::valueOf), may).collect(Collectors.joining(","));
+        String all =
+                Stream.concat(row.bookies.stream().map(String::valueOf), may).collect(Collectors.joining(","));
         return all.isEmpty() ? "-" : all;
     }
 

@@ -50,9 +50,8 @@ class ReportsTest {
 
         assertThat(report.clusterId()).isEqualTo("test");
         assertThat(report.brokers())
-                .containsExactly(
-                        new ClusterReport.BrokerRow(
-                                1, "LIVE", "b", "rack-a", List.of("PLAINTEXT://localhost:9092"), 2));
+                .containsExactly(new ClusterReport.BrokerRow(
+                        1, "LIVE", "b", "rack-a", List.of("PLAINTEXT://localhost:9092"), 2));
         assertThat(report.bookies()).extracting(ClusterReport.BookieRow::id).containsExactly(1, 2, 3);
         assertThat(report.topics()).isEqualTo(1);
         assertThat(report.partitions()).isEqualTo(2);

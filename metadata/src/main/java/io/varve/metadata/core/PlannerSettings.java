@@ -35,8 +35,8 @@ public record PlannerSettings(
         long clientForgetMs) {
 
     /** What is used unless an operator says otherwise. */
-    public static final PlannerSettings DEFAULT = new PlannerSettings(
-            1_000, 256 << 20, 8 << 20, 60_000, 600_000, 30_000, 600_000, 4, 2, 32, 64, 4, 600_000);
+    public static final PlannerSettings DEFAULT =
+            new PlannerSettings(1_000, 256 << 20, 8 << 20, 60_000, 600_000, 30_000, 600_000, 4, 2, 32, 64, 4, 600_000);
 
     public PlannerSettings {
         Invariant.check(

@@ -52,11 +52,13 @@ public record MetadataConfig(
             .withDefault("0.0.0.0");
     private static final ConfigKey<List<NodeAddress>> RAFT_SERVERS = ConfigKey.nodes(
                     "metadata.raft.servers",
-                    "The same nodes with the ports on which they speak to each other. Left out, that is each one's port for clients plus 1.")
+                    "The same nodes with the ports on which they speak to each other. Left out, that is each one's"
+                            + " port for clients plus 1.")
             .optional();
     private static final ConfigKey<String> CLUSTER_NAME = ConfigKey.text(
                     "metadata.cluster.name",
-                    "The same on all nodes of a cluster, and another for each cluster on the same network: nodes of different clusters never mix.")
+                    "The same on all nodes of a cluster, and another for each cluster on the same network: nodes of"
+                            + " different clusters never mix.")
             .withDefault("varve");
     private static final ConfigKey<Long> READY_MS = ConfigKey.number(
                     "metadata.ready.timeout.ms",
@@ -66,7 +68,8 @@ public record MetadataConfig(
             .withDefault("-1");
     private static final ConfigKey<Integer> ELECTION_MS = ConfigKey.integer(
                     "metadata.election.timeout.ms",
-                    "The shortest silence of the leader after which another node stands for election; the longest is twice that.",
+                    "The shortest silence of the leader after which another node stands for election; the longest is"
+                            + " twice that.",
                     50,
                     60_000)
             .withDefault("1000");
@@ -102,7 +105,8 @@ public record MetadataConfig(
             .withDefault("250");
     private static final ConfigKey<Long> WATCH_BYTES = ConfigKey.number(
                     "metadata.watch.bytes",
-                    "So many bytes of changes are kept in memory for clients that follow; one that is further behind gets the whole state.",
+                    "So many bytes of changes are kept in memory for clients that follow; one that is further behind"
+                            + " gets the whole state.",
                     1 << 20,
                     Long.MAX_VALUE)
             .withDefault("67108864");
@@ -117,7 +121,8 @@ public record MetadataConfig(
             .withDefault("268435456");
     private static final ConfigKey<Long> OFFLOAD_SMALL_BYTES = ConfigKey.number(
                     "metadata.offload.small.bytes",
-                    "A stretch smaller than this, and than half of segment.bytes, waits for more before it is offloaded.",
+                    "A stretch smaller than this, and than half of segment.bytes, waits for more before it is"
+                            + " offloaded.",
                     0,
                     Long.MAX_VALUE)
             .withDefault("8388608");
@@ -151,7 +156,8 @@ public record MetadataConfig(
 
     private static final ConfigKey<Integer> MANIFEST_SEGMENTS = ConfigKey.integer(
                     "metadata.manifest.segments.min",
-                    "So many segments of a partition that object storage alone holds are moved out of the metadata, into a manifest in the bucket.",
+                    "So many segments of a partition that object storage alone holds are moved out of the metadata,"
+                            + " into a manifest in the bucket.",
                     1,
                     4_096)
             .withDefault("64");

@@ -112,8 +112,8 @@ class ManifestCommandsTest {
     @Test
     void aHundredThousandOffloadedSegmentsCostRaftNothingThatGrows() {
         PartitionId partition = partition(endless());
-        cluster.settings = new PlannerSettings(
-                1_000, 256 << 20, 0, 0, 600_000, 30_000, 600_000, 64, 2, 1_000, 64, 2, 600_000);
+        cluster.settings =
+                new PlannerSettings(1_000, 256 << 20, 0, 0, 600_000, 30_000, 600_000, 64, 2, 1_000, 64, 2, 600_000);
         cluster.rolled(partition, 0);
         long[] bytes = new long[2];
         for (int round = 0; round < 100; round++) {

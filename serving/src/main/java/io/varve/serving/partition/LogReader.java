@@ -96,8 +96,12 @@ final class LogReader {
      * that its offset is out of range, for that makes it start anew somewhere else (I-15); so the metadata service is asked which it is (I-17).
      */
     private void answerBeyondEnd(long fromOffset, CompletableFuture<ReadResult> result) {
+        if (log.ownedEpoch() < 0) {
+            result.complete(empty(LogError.OFFSET_OUT_OF_RANGE)); // Sends the reader to the owner.
+            return;
+        }
         loop.on(context.metadata().linearizable(), (view, failure) -> {
-            boolean owned = failure == null && log.isServing() && context.isOwned(view, log.id(), log.epoch());
+            boolean owned = failure == null && log.isServing() && context.isOwned(view, log.id(), log.ownedEpoch());
             boolean beyond = fromOffset > log.offsets().end();
             result.complete(empty(!owned ? LogError.NOT_OWNER : beyond ? LogError.OFFSET_OUT_OF_RANGE : LogError.NONE));
         });

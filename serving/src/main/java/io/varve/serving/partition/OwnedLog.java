@@ -336,6 +336,11 @@ final class OwnedLog implements PartitionLog, ReadableLog {
     }
 
     @Override
+    public int ownedEpoch() {
+        return epoch;
+    }
+
+    @Override
     public Offsets offsets() {
         return offsets;
     }

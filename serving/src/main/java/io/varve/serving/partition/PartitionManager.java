@@ -174,9 +174,8 @@ public final class PartitionManager implements PartitionLogs, MetadataListener, 
 
     @Override
     public void onChange(MetadataView before, MetadataView after, MetadataDelta delta) {
-        usableBookies = (int) after.bookies().stream()
-                .filter(b -> b.state().takesSegments())
-                .count();
+        usableBookies = (int)
+                after.bookies().stream().filter(b -> b.state().takesSegments()).count();
         TreeSet<PartitionId> concerned = new TreeSet<>(delta.partitions());
         if (delta.everything()) {
             concerned.addAll(after.ownedBy(context.brokerId()));

@@ -12,6 +12,9 @@ interface ReadableLog {
     /** Which partition. */
     PartitionId id();
 
+    /** The epoch under which this process owns it, or -1 if it is another one's. */
+    int ownedEpoch();
+
     /** Where the log stands now. */
     Offsets offsets();
 

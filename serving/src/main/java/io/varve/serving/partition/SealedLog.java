@@ -62,6 +62,11 @@ final class SealedLog extends ReadOnlyLog implements ReadableLog {
     }
 
     @Override
+    public int ownedEpoch() {
+        return -1;
+    }
+
+    @Override
     public Offsets offsets() {
         long localStart = partition.chain().segments().stream()
                 .filter(segment -> !segment.replicas().isEmpty())

@@ -191,7 +191,8 @@ public final class ServingConfig {
             .withDefault("86400000");
     static final ConfigKey<Long> REBALANCE_MS = ConfigKey.number(
                     "broker.rebalance.delay.ms",
-                    "When no broker has come or gone for so long, partitions are handed over one by one until the brokers have about as many each; -1 for never.",
+                    "When no broker has come or gone for so long, partitions are handed over one by one until the"
+                            + " brokers have about as many each; -1 for never.",
                     -1,
                     Long.MAX_VALUE)
             .withDefault("30000");

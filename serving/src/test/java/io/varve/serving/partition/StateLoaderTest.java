@@ -51,6 +51,7 @@ class StateLoaderTest {
             4);
     private final PartitionContext context = new PartitionContext(
             1,
+            1,
             null,
             null,
             bucket,
@@ -62,6 +63,7 @@ class StateLoaderTest {
             PartitionOptions.defaults(),
             SegmentRules.STANDARD,
             new AtomicLong(),
+            null,
             null);
 
     StateLoaderTest() {
