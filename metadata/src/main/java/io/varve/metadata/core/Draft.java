@@ -6,6 +6,7 @@ import io.varve.base.SegmentId;
 import io.varve.metadata.model.BookieInfo;
 import io.varve.metadata.model.BookieTask;
 import io.varve.metadata.model.BrokerInfo;
+import io.varve.metadata.model.ClusterConfigSchema;
 import io.varve.metadata.model.ManifestRef;
 import io.varve.metadata.model.ObjectKeys;
 import io.varve.metadata.model.PartitionState;
@@ -163,7 +164,7 @@ final class Draft {
 
     /** When what nothing names any longer may be deleted: readers may still be on it. */
     long objectsNotBeforeMs() {
-        return nowMs + ObjectGrace.of(image.clusterConfigs());
+        return nowMs + ClusterConfigSchema.objectGraceMs(image.clusterConfigs());
     }
 
     void removePartition(PartitionId id) {

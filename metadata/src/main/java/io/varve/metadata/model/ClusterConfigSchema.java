@@ -17,6 +17,19 @@ public final class ClusterConfigSchema {
             List.of(),
             "Whether nothing is uploaded to object storage for now. What is sealed stays on the bookies until then.");
 
+    /** How long an object stays that nothing names any longer, in milliseconds, unless it is set. */
+    public static final long OBJECT_GRACE_MS_DEFAULT = 60_000;
+
+    /** Sets how long such an object stays. Part of the state, for it is decided with. */
+    public static final ConfigDefinition OBJECT_GRACE_MS = new ConfigDefinition(
+            "metadata.object.grace.ms",
+            ConfigDefinition.Type.LONG,
+            Long.toString(OBJECT_GRACE_MS_DEFAULT),
+            Optional.empty(),
+            ConfigDefinition.Range.atLeast(0),
+            List.of(),
+            "How long an object in the bucket stays that nothing names any longer: readers may still be on it.");
+
     /**
      * Under this key stands what the keys of a restored cluster's objects begin with. Written by a restore alone, and no key that anybody can set.
      */
@@ -26,7 +39,13 @@ public final class ClusterConfigSchema {
 
     /** All of them. */
     public static List<ConfigDefinition> all() {
-        return List.of(UPLOADS_PAUSED);
+        return List.of(UPLOADS_PAUSED, OBJECT_GRACE_MS);
+    }
+
+    /** How long an object stays that nothing names any longer, as the cluster's dynamic configuration says. */
+    public static long objectGraceMs(Map<String, String> clusterConfigs) {
+        String value = clusterConfigs.getOrDefault(OBJECT_GRACE_MS.name(), OBJECT_GRACE_MS.defaultValue());
+        return OBJECT_GRACE_MS.problemOf(value).isPresent() ? OBJECT_GRACE_MS_DEFAULT : Long.parseLong(value.trim());
     }
 
     /** Whether the cluster's dynamic configuration stops uploads. */

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.varve.base.PartitionId;
 import io.varve.metadata.api.MetadataException.Reason;
+import io.varve.metadata.model.ClusterConfigSchema;
 import io.varve.metadata.model.BookieTask;
 import io.varve.metadata.model.BookieTask.BuildManifest;
 import io.varve.metadata.model.BookieTask.DeleteObject;
@@ -66,7 +67,7 @@ class ManifestCommandsTest {
     }
 
     private void prune() {
-        cluster.nowMs += ObjectGrace.DEFAULT_MS;
+        cluster.nowMs += ClusterConfigSchema.OBJECT_GRACE_MS_DEFAULT;
         cluster.plan();
         cluster.tasks(PruneManifest.class).forEach(task -> cluster.done(manifests.pruned(task)));
     }
@@ -92,7 +93,7 @@ class ManifestCommandsTest {
         history(partition, 10, 6);
         build();
         assertThat(manifest(partition).orElseThrow().endOffset()).isEqualTo(160);
-        cluster.nowMs += ObjectGrace.DEFAULT_MS;
+        cluster.nowMs += ClusterConfigSchema.OBJECT_GRACE_MS_DEFAULT;
         cluster.plan();
         assertThat(cluster.tasks(DeleteObject.class))
                 .extracting(DeleteObject::key)
@@ -155,7 +156,7 @@ class ManifestCommandsTest {
                 .isEmpty();
         assertThat(manifest(partition)).hasValue(before);
 
-        cluster.nowMs += ObjectGrace.DEFAULT_MS;
+        cluster.nowMs += ClusterConfigSchema.OBJECT_GRACE_MS_DEFAULT;
         cluster.plan();
         PruneManifest task = cluster.tasks(PruneManifest.class).get(0);
         assertThat(task.belowOffset()).isEqualTo(100);
@@ -312,7 +313,7 @@ class ManifestCommandsTest {
         assertThat(manifest(partition).orElseThrow().endOffset()).isEqualTo(150);
 
         cluster.done(Cluster.advance(partition, 0, 50));
-        cluster.nowMs += ObjectGrace.DEFAULT_MS;
+        cluster.nowMs += ClusterConfigSchema.OBJECT_GRACE_MS_DEFAULT;
         cluster.plan();
         failAll(PruneManifest.class);
         cluster.planOnce();

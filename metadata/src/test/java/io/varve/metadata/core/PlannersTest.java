@@ -6,6 +6,7 @@ import io.varve.base.BookieId;
 import io.varve.base.PartitionId;
 import io.varve.base.SegmentId;
 import io.varve.metadata.api.MetadataException.Reason;
+import io.varve.metadata.model.ClusterConfigSchema;
 import io.varve.metadata.model.BookieTask;
 import io.varve.metadata.model.BookieTask.CopyReplica;
 import io.varve.metadata.model.BookieTask.DeleteObject;
@@ -242,7 +243,7 @@ class PlannersTest {
         assertThat(cluster.tasks(DeleteObject.class))
                 .as("readers may still be on them")
                 .isEmpty();
-        cluster.nowMs += ObjectGrace.DEFAULT_MS;
+        cluster.nowMs += ClusterConfigSchema.OBJECT_GRACE_MS_DEFAULT;
         cluster.plan();
         assertThat(cluster.tasks(DeleteObject.class)).isNotEmpty();
         cluster.tasks(DeleteObject.class).forEach(cluster::complete);
@@ -306,7 +307,7 @@ class PlannersTest {
                 .hasSize(15);
         assertThat(cluster.image().partitionIndex().condemned()).isEmpty();
         cluster.tasks(DeleteReplica.class).forEach(cluster::complete);
-        cluster.nowMs += ObjectGrace.DEFAULT_MS;
+        cluster.nowMs += ClusterConfigSchema.OBJECT_GRACE_MS_DEFAULT;
         cluster.plan();
         cluster.tasks(DeleteObject.class).forEach(cluster::complete);
         assertThat(cluster.image().tasks()).isEmpty();
