@@ -4,12 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.varve.base.PartitionId;
 import io.varve.metadata.api.MetadataException.Reason;
-import io.varve.metadata.model.ClusterConfigSchema;
 import io.varve.metadata.model.BookieTask;
 import io.varve.metadata.model.BookieTask.BuildManifest;
 import io.varve.metadata.model.BookieTask.DeleteObject;
 import io.varve.metadata.model.BookieTask.DeleteReplica;
 import io.varve.metadata.model.BookieTask.PruneManifest;
+import io.varve.metadata.model.ClusterConfigSchema;
 import io.varve.metadata.model.ManifestRef;
 import io.varve.metadata.model.SegmentDescriptor;
 import io.varve.protocol.meta.AlterTopicConfigsCommand;
