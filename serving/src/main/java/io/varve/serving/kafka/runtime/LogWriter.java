@@ -115,6 +115,7 @@ public final class LogWriter implements PartitionWriter {
                 started = tenure.log().startMarker(markerIn(batch, txnVersion));
             } else {
                 if (batch.isTransactional()) {
+                    requireOpen(tenure, batch, guard);
                     tenure.onTransactionalWrite(batch.producerId(), batch.producerEpoch());
                 }
                 data.add(copyOf(batch));
@@ -132,6 +133,18 @@ public final class LogWriter implements PartitionWriter {
             keeper.compact(tenure);
         }
         return endOffset;
+    }
+
+    /**
+     * The first write of a transaction here is on its coordinator's word that it is open, and that counts only while its end isn't written. If it
+     * doesn't, or was given to another tenure, the client is to try again: its coordinator is asked again, and says what is true now.
+     */
+    private static void requireOpen(Tenure tenure, MutableRecordBatch batch, VerificationGuard guard) {
+        if (!tenure.inTransaction(batch.producerId(), batch.producerEpoch())
+                && !tenure.guards().holds(batch.producerId(), guard)) {
+            throw Errors.NOT_ENOUGH_REPLICAS.exception(
+                    "the transaction may have ended since its coordinator was asked");
+        }
     }
 
     /** The best moment: nobody waits for anything. */
@@ -221,12 +234,16 @@ public final class LogWriter implements PartitionWriter {
         if (tenure != null && tenure.quiesces()) {
             return CompletableFuture.failedFuture(Errors.NOT_ENOUGH_REPLICAS.exception());
         }
+        if (tenure == null) {
+            return CompletableFuture.failedFuture(Errors.NOT_LEADER_OR_FOLLOWER.exception());
+        }
+        VerificationGuard guard = tenure.guards().begin(producerId);
         return verifier.verify(partition, transactionalId, producerId, producerEpoch, verificationBy(apiVersion))
                 .thenApply(error -> {
                     if (error != Errors.NONE) {
                         throw error.exception();
                     }
-                    return VerificationGuard.SENTINEL;
+                    return guard;
                 });
     }
 

@@ -36,6 +36,8 @@ final class Tenure {
     /** Producers with a transaction open on this partition, as far as written. */
     private final Map<Long, Short> openTransactions = new ConcurrentHashMap<>();
 
+    private final VerificationGuards guards = new VerificationGuards();
+
     /** The end of what the coordinator has loaded and written. One thread at a time. */
     private volatile long writtenEnd;
 
@@ -193,12 +195,19 @@ final class Tenure {
         return !openTransactions.isEmpty() && writtenEnd - compactAtOffset > OVERDUE_RECORDS;
     }
 
+    /** What guards the verifications of this tenure's transactional writes. */
+    VerificationGuards guards() {
+        return guards;
+    }
+
     void onTransactionalWrite(long producerId, short producerEpoch) {
         openTransactions.put(producerId, producerEpoch);
+        guards.end(producerId);
     }
 
     void onMarker(long producerId) {
         openTransactions.remove(producerId);
+        guards.end(producerId);
     }
 
     /** Whether that producer's transaction already has a write here, so that it needs no verification. */
