@@ -207,10 +207,10 @@ class ManifestIT {
             assertThat(consumer.poll(Duration.ofSeconds(5)).count()).isZero();
             assertThat(consumer.position(partition)).isZero();
         }
-        VarveCommand verify = VarveCommand.runOnBucket(cluster, "verify", "topic", TOPIC);
+        CommandRun verify = runOnBucket(cluster, "verify", "topic", TOPIC);
         assertThat(verify.output()).contains(TOPIC + "-0: MISSING manifest");
         assertThat(verify.exitCode()).isEqualTo(1);
-        VarveCommand scrub = VarveCommand.runOnBucket(cluster, "bucket", "scrub", "--grace-hours", "0");
+        CommandRun scrub = runOnBucket(cluster, "bucket", "scrub", "--grace-hours", "0");
         assertThat(scrub.output()).contains("WRONG").contains("can't be read").doesNotContain(".seg (");
         assertThat(scrub.exitCode()).isEqualTo(1);
     }
@@ -312,7 +312,7 @@ class ManifestIT {
 
     private static void assertVerified(ProcessCluster cluster, String line) throws Exception {
         for (String topic : List.of(TOPIC, PAID)) {
-            VarveCommand verify = VarveCommand.runOnBucket(cluster, "verify", "topic", topic, "--deep");
+            CommandRun verify = runOnBucket(cluster, "verify", "topic", topic, "--deep");
             assertThat(verify.output()).contains(line).contains(" 0 problems");
             assertThat(verify.exitCode()).isZero();
         }
@@ -320,9 +320,9 @@ class ManifestIT {
 
     /** What was superseded goes a moment after its readers; then nothing is left that nobody names. */
     private static void assertNoOrphans(ProcessCluster cluster) throws Exception {
-        VarveCommand scrub = null;
+        CommandRun scrub = null;
         for (long untilNs = System.nanoTime() + PATIENCE.toNanos(); System.nanoTime() - untilNs < 0; ) {
-            scrub = VarveCommand.runOnBucket(cluster, "bucket", "scrub", "--grace-hours", "0");
+            scrub = runOnBucket(cluster, "bucket", "scrub", "--grace-hours", "0");
             assertThat(scrub.output()).doesNotContain("WRONG");
             if (scrub.exitCode() == 0) {
                 return;
@@ -331,10 +331,23 @@ class ManifestIT {
         throw new AssertionError("orphans stay: " + (scrub == null ? "" : scrub.output()));
     }
 
+    private static CommandRun run(ProcessCluster cluster, String... words) throws IOException {
+        List<String> arguments = new ArrayList<>(List.of(words));
+        arguments.addAll(List.of("--metadata", cluster.layout().metadataServers(), "--timeout-ms", "60000"));
+        return CommandRun.of(cluster.layout().directory().resolve("commands"), arguments.toArray(String[]::new));
+    }
+
+    private static CommandRun runOnBucket(ProcessCluster cluster, String... words) throws IOException {
+        List<String> arguments = new ArrayList<>(List.of(words));
+        arguments.addAll(
+                List.of("--set", "tiering.local.dir=" + cluster.layout().bucket()));
+        return run(cluster, arguments.toArray(String[]::new));
+    }
+
     private static void assertSegmentsAreShown(ProcessCluster cluster) throws Exception {
-        VarveCommand table = VarveCommand.run(cluster, "segments", TOPIC);
+        CommandRun table = run(cluster, "segments", TOPIC);
         assertThat(table.output()).contains("manifest").contains(" segments");
-        VarveCommand json = VarveCommand.run(cluster, "segments", TOPIC, "--json");
+        CommandRun json = run(cluster, "segments", TOPIC, "--json");
         assertThat(json.output()).contains("\"tier\"").contains("\"manifest\"").contains(".root");
     }
 

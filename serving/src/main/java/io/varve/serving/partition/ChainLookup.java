@@ -151,7 +151,8 @@ final class ChainLookup {
             } else if (!chain().manifest().equals(Optional.of(manifest))) {
                 again.run();
             } else {
-                LOG.warn(
+                // Told as an alarm, once in a while, by those who read manifests.
+                LOG.debug(
                         "event=manifest_unreadable partition={} key={} reason=\"{}\"",
                         newest.get().id(),
                         manifest.key(),
