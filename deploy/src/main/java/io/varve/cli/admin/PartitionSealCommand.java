@@ -69,43 +69,71 @@ public final class PartitionSealCommand implements Callable<Integer> {
                     .open()
                     .orElseThrow(() -> new AdminFailure("partition " + index + " of " + name
                             + " has no open segment: nothing keeps an owner from taking it over"));
-            SealPlan plan = SealPlan.of(open, ask(bookies, view, partition, open));
-            print(plan);
-            if (plan.isNeedless()) {
+            SealPlan seen = SealPlan.of(open, ask(bookies, view, partition, open, false));
+            print(seen);
+            if (seen.isNeedless()) {
                 throw new AdminFailure("enough replicas answer for a takeover without loss: nothing is to be forced");
             }
             if (!acceptLoss) {
                 System.out.println("Nothing was done. With --accept-loss the segment is sealed at offset "
-                        + plan.endOffset() + ", and what was acknowledged above that is lost for good.");
+                        + seen.endOffset() + ", and what was acknowledged above that is lost for good.");
                 return 1;
             }
-            seal(link.client(), view, partition, plan);
+            // From here on there is no way back: the fence stops an owner for good, so the seal follows whatever it
+            // finds.
+            seal(link.client(), view, partition, SealPlan.of(open, ask(bookies, view, partition, open, true)));
         }
         return 0;
     }
 
     /**
-     * Looks, or, when it is in earnest, fences with the epoch that the partition gets: from then on nobody can write below it, and what the replicas hold stands still.
+     * @param fencing whether to fence with the epoch that the partition gets: from then on nobody can write below it, and what the replicas hold stands still
      */
     private List<FenceReply> ask(
-            RemoteBookieClient bookies, MetadataView view, PartitionState partition, SegmentDescriptor open) {
+            RemoteBookieClient bookies,
+            MetadataView view,
+            PartitionState partition,
+            SegmentDescriptor open,
+            boolean fencing) {
         List<FenceReply> replies = new ArrayList<>();
         for (Replica replica : open.replicas()) {
-            Optional<BookieAddress> address = view.bookie(replica.bookie())
-                    .filter(b -> b.state() != BookieInfo.State.GONE)
-                    .map(b -> new BookieAddress(b.id(), b.host(), b.port()));
-            if (address.isEmpty()) {
-                replies.add(new FenceReply(BookieStatus.NO_ANSWER, -1, -1, 0, false, -1));
-            } else if (acceptLoss) {
-                FenceRequest request =
-                        new FenceRequest(partition.id(), partition.epoch() + 1, open.id(), replica.incarnation());
-                replies.add(MetadataOptions.await(bookies.fence(address.get(), List.of(request), bookieTimeoutMs))
-                        .get(0));
+            Optional<BookieInfo> bookie = view.bookie(replica.bookie()).filter(b -> b.state() != BookieInfo.State.GONE);
+            if (bookie.isEmpty()) {
+                replies.add(nothing(BookieStatus.NO_ANSWER));
+            } else if (isLost(replica, bookie.get())) {
+                replies.add(nothing(BookieStatus.UNKNOWN));
             } else {
-                replies.add(MetadataOptions.await(bookies.describe(address.get(), open.id(), bookieTimeoutMs)));
+                BookieAddress address = new BookieAddress(
+                        bookie.get().id(), bookie.get().host(), bookie.get().port());
+                replies.add(fencing ? fence(bookies, address, partition, open, replica) : look(bookies, address, open));
             }
         }
         return replies;
+    }
+
+    /** The directory that it was put in is not in service any more, so nothing that the bookie says of it counts (I-5). */
+    private static boolean isLost(Replica replica, BookieInfo bookie) {
+        return replica.incarnation() != 0 && !bookie.incarnations().contains(replica.incarnation());
+    }
+
+    private static FenceReply nothing(BookieStatus status) {
+        return new FenceReply(status, -1, -1, 0, false, -1);
+    }
+
+    private FenceReply look(RemoteBookieClient bookies, BookieAddress bookie, SegmentDescriptor open) {
+        return MetadataOptions.await(bookies.describe(bookie, open.id(), bookieTimeoutMs));
+    }
+
+    private FenceReply fence(
+            RemoteBookieClient bookies,
+            BookieAddress bookie,
+            PartitionState partition,
+            SegmentDescriptor open,
+            Replica replica) {
+        FenceRequest request =
+                new FenceRequest(partition.id(), partition.epoch() + 1, open.id(), replica.incarnation());
+        return MetadataOptions.await(bookies.fence(bookie, List.of(request), bookieTimeoutMs))
+                .get(0);
     }
 
     private void seal(MetadataClient client, MetadataView view, PartitionState partition, SealPlan plan) {
