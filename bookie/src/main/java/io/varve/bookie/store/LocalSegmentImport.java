@@ -10,9 +10,13 @@ import java.nio.ByteBuffer;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Copies a sealed segment into a file of its own, which gets its final name, and then its record in the journal, when it is whole and durable. */
 final class LocalSegmentImport implements SegmentImport {
+
+    private static final Logger LOG = LoggerFactory.getLogger(LocalSegmentImport.class);
 
     private final SegmentDescriptor segment;
     private final DirectoryStore directory;
@@ -123,14 +127,22 @@ final class LocalSegmentImport implements SegmentImport {
     private void makeDurable() throws IOException {
         file.force();
         file.writeIndex(disk, segment.id());
-        if (checkpoints.isEmpty()) {
-            disk.delete(SegmentFiles.checkpoints(segment.id()));
-        } else {
+        if (!checkpoints.isEmpty()) {
+            keepCheckpointsOfReplaced();
             CheckpointFile.write(disk, segment.id(), checkpoints);
         }
         disk.rename(importName, SegmentFiles.data(segment.id()));
         disk.forceDirectory(SegmentFiles.DIRECTORY);
         directory.settledFiles().forget(segment.id());
+    }
+
+    /** Should the record of this copy not become durable, the replica that it was to replace must still find its own. */
+    private void keepCheckpointsOfReplaced() throws IOException {
+        try {
+            CheckpointFile.read(disk, segment.id()).forEach(checkpoints::putIfAbsent);
+        } catch (DamagedFileException lost) {
+            LOG.warn("checkpoints=damaged segment={} why=\"{}\"", segment.id(), lost.getMessage());
+        }
     }
 
     /** What can fail only because of the disk. */
