@@ -83,13 +83,10 @@ final class DirectoryRunner implements Closeable {
 
     private void scrub() {
         long bytesPerSecond = store.shared.options.scrubBytesPerSecond();
-        Scrubber work = new Scrubber(store);
+        Scrubber work = new Scrubber(store, bytes -> pause(bytes, bytesPerSecond));
         while (!closing && bytesPerSecond > 0) {
-            int bytes = work.step();
-            if (bytes == 0) {
+            if (!work.step()) {
                 LockSupport.parkNanos(this, LOOK_NS);
-            } else {
-                pause(bytes, bytesPerSecond);
             }
         }
     }

@@ -39,13 +39,6 @@ final class Settler {
 
     private boolean movedSomething;
 
-    /** Told after so many bytes were copied, to slow things down. */
-    @FunctionalInterface
-    interface Pace {
-        /** @return whether to go on */
-        boolean afterBytes(int bytes);
-    }
-
     Settler(DirectoryStore directory, Pace pace) {
         this.directory = directory;
         this.pace = pace;

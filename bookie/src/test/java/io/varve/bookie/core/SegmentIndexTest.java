@@ -72,4 +72,38 @@ class SegmentIndexTest {
         assertThat(index.add(4, 99_000, 151, 152, 100)).isFalse();
         assertThat(index.endOffset()).isEqualTo(150);
     }
+
+    /** The rows of a full file leave memory and are asked for again. */
+    @Test
+    void rowsThatWereSavedAreAskedForAndFoundAsBefore() {
+        fill();
+        SegmentIndex.Run run = index.run(2);
+        IndexRows rows = run.rows();
+        run.onSaved(24, rows.count());
+        found.clear();
+        int bytes = index.collect(
+                45,
+                1000,
+                10_000,
+                asked -> asked == run ? rows : null,
+                (file, at, first, length) -> found.add(file + ":" + first));
+        assertThat(bytes).isEqualTo(2100);
+        assertThat(found).startsWith("1:45", "2:50").endsWith("3:145");
+        assertThat(collect(45, 1000, 10_000))
+                .as("up to the run that nobody has")
+                .isEqualTo(100);
+        assertThat(collect(60, 1000, 10_000)).isZero();
+        assertThat(index.endOffset()).isEqualTo(150);
+    }
+
+    @Test
+    void runsThatWereSavedAdjoin() {
+        assertThat(index.addSaved(1, 100, 200, 24, 5)).isTrue();
+        assertThat(index.addSaved(2, 201, 300, 24, 5)).isFalse();
+        assertThat(index.addSaved(2, 200, 300, 24, 5)).isTrue();
+        assertThat(index.add(3, 4096, 300, 301, 100)).isTrue();
+        assertThat(index.firstOffset()).isEqualTo(100);
+        assertThat(index.run(2).savedCount()).isEqualTo(5);
+        assertThat(collect(300, 1000, 1)).isEqualTo(100);
+    }
 }

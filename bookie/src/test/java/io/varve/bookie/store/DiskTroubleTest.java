@@ -38,6 +38,7 @@ class DiskTroubleTest {
     private final List<String> damaged = new CopyOnWriteArrayList<>();
     private final LinkedBlockingQueue<Boolean> readOnly = new LinkedBlockingQueue<>();
     private final LinkedBlockingQueue<Long> lost = new LinkedBlockingQueue<>();
+    private final List<DirectoryStore> directoriesOpen = new ArrayList<>();
     private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
     private final AtomicLong skewNs = new AtomicLong();
     private LocalSegmentStore store;
@@ -91,7 +92,10 @@ class DiskTroubleTest {
                         listener,
                         registry,
                         JournalRecovery::decide,
-                        directory -> new DirectoryRunner(directory, (where, fault) -> damaged.add("fault " + fault))));
+                        directory -> {
+                            directoriesOpen.add(directory);
+                            return new DirectoryRunner(directory, (where, fault) -> damaged.add("fault " + fault));
+                        }));
         return store;
     }
 
@@ -238,6 +242,64 @@ class DiskTroubleTest {
         assertThat(lost).isEmpty();
         assertThat(damaged).isEmpty();
         assertThat(read(1, 0)).isEqualTo(BookieStatus.OK);
+    }
+
+    private void scrubOnce() {
+        for (DirectoryStore directory : directoriesOpen) {
+            Scrubber scrubber = new Scrubber(directory, bytes -> true);
+            while (scrubber.step()) {
+                // Until the round is over.
+            }
+        }
+    }
+
+    private void flipIn(String directory, long segment, long offset) {
+        byte[] wanted = new byte[16];
+        StoreFixture.payload(segment, offset, 500).readBytes(wanted).release();
+        for (String name : disks.get(0).names()) {
+            byte[] bytes = disks.get(0).bytes(name);
+            for (int at = 0; name.startsWith(directory) && at + wanted.length <= bytes.length; at++) {
+                if (java.util.Arrays.equals(bytes, at, at + wanted.length, wanted, 0, wanted.length)) {
+                    disks.get(0).flip(name, at + 3, 2);
+                    return;
+                }
+            }
+        }
+        throw new AssertionError("not there");
+    }
+
+    /** What nobody reads is read by the scrub, in the journal and in settled files; whoever is damaged is quarantined, and nobody else. */
+    @Test
+    void theScrubFindsDamageThatNobodyElseWould() throws Exception {
+        disks.remove(1);
+        open();
+        create(1, 5);
+        create(2, 5);
+        long end = 0;
+        while (!disks.get(0)
+                .names()
+                .containsAll(List.of("segments/0000000000000000001.index", "segments/0000000000000000002.index"))) {
+            append(1, 5, end);
+            append(2, 5, end++);
+        }
+        // Two or three more full files, which the journal may keep.
+        for (int more = 0; more < 300; more++) {
+            append(1, 5, end);
+            append(2, 5, end++);
+        }
+        double before = registry.counter("varve.bookie.scrubbed.bytes").count();
+        scrubOnce();
+        assertThat(registry.counter("varve.bookie.scrubbed.bytes").count() - before)
+                .isGreaterThan(1024.0 * 1024);
+        assertThat(damaged).isEmpty();
+        flipIn("segments", 1, 10);
+        scrubOnce();
+        assertThat(damaged).containsExactly("1");
+        Replica other = directoriesOpen.get(0).replicas().get(new SegmentId(2));
+        flipIn("journal", 2, other.index.firstOffset());
+        scrubOnce();
+        assertThat(damaged).containsExactly("1", "2");
+        assertThat(store.describe(new SegmentId(2), 0).status()).isEqualTo(BookieStatus.UNKNOWN);
     }
 
     /** The index of a full journal file is there to be quick: without it, and with a damaged one, everything is found all the same. */
