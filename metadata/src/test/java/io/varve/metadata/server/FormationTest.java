@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
+/** I-13: whose directory a node may use, by what the others know of it. */
 class FormationTest {
 
     private static final Path DIRECTORY = Path.of("data");

@@ -1,0 +1,203 @@
+package io.varve.itest.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.varve.base.StartupException.Reason;
+import io.varve.cli.process.ChildProcess;
+import io.varve.metadata.api.MetadataView;
+import io.varve.metadata.client.MetadataMember;
+import io.varve.metadata.client.RemoteMetadataClient;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.List;
+import java.util.concurrent.CompletionException;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** I-13, and the metadata service as its operators meet it: nodes in processes of their own, killed, added and removed, and the commands for it. */
+@Timeout(360)
+class MetadataOperationsIT {
+
+    private static final Duration PATIENCE = Duration.ofMinutes(2);
+
+    @TempDir
+    Path directory;
+
+    private Tool tool() {
+        return new Tool(directory.resolve("tool.log"));
+    }
+
+    private static int leader(RemoteMetadataClient client) {
+        return MetadataProcesses.status(client).leaderId();
+    }
+
+    private static List<Integer> members(RemoteMetadataClient client) {
+        return MetadataProcesses.status(client).members().stream()
+                .map(MetadataMember::id)
+                .sorted()
+                .toList();
+    }
+
+    private static MetadataView newest(RemoteMetadataClient client) {
+        MetadataView[] view = {null};
+        Await.until("a linearizable view", PATIENCE, () -> {
+            try {
+                view[0] = client.linearizable().join();
+                return true;
+            } catch (CompletionException later) {
+                return false;
+            }
+        });
+        return view[0];
+    }
+
+    @Test
+    void nodesAreAddedAndRemovedByCommandsUnderLoad() throws Exception {
+        try (MetadataProcesses nodes = new MetadataProcesses(directory).start(1, 2, 3)) {
+            String three = nodes.servers(List.of(1, 2, 3));
+            RemoteMetadataClient client = nodes.client(1, 2, 3);
+            CommandLoad load = CommandLoad.start(client, "t");
+
+            ChildProcess fourth = nodes.launch(4, List.of(1, 2, 3, 4));
+            Await.until(
+                    "node 4 to wait for being added",
+                    PATIENCE,
+                    () -> fourth.lastLines().stream()
+                            .anyMatch(line ->
+                                    line.contains("event=waiting") && line.contains("varve metadata add-node 4@")));
+            Tool.Result added = tool().run(
+                            "metadata",
+                            "add-node",
+                            nodes.servers(List.of(4)),
+                            "--raft-port",
+                            "" + nodes.raftPort(4),
+                            "--metadata",
+                            three);
+            assertThat(added.exitCode()).as(added.text()).isZero();
+            assertThat(added.text()).contains("4 members").contains("no more failures than 3 would");
+            ProcessCluster.awaitReady(fourth);
+            ChildProcess fifth = nodes.launch(5, List.of(1, 2, 3, 4, 5));
+            added = addWhenItRuns(nodes, 5, three);
+            assertThat(added.exitCode()).as(added.text()).isZero();
+            ProcessCluster.awaitReady(fifth);
+            assertThat(members(client)).containsExactly(1, 2, 3, 4, 5);
+            load.awaitMore(50, PATIENCE);
+
+            Tool.Result again = addWhenItRuns(nodes, 5, three);
+            assertThat(again.exitCode()).isEqualTo(1);
+            assertThat(again.text()).contains("node 5 is a member already");
+
+            // Five nodes bear two failures, the leader's among them.
+            int leader = leader(client);
+            int other = leader == 1 ? 2 : 1;
+            nodes.process(leader).kill();
+            nodes.process(other).kill();
+            load.awaitMore(50, PATIENCE);
+            for (int id : List.of(leader, other)) {
+                Tool.Result removed = tool().run("metadata", "remove-node", "" + id, "--metadata", nodes.servers());
+                assertThat(removed.exitCode()).as(removed.text()).isZero();
+            }
+            assertThat(members(client)).hasSize(3).doesNotContain(leader, other);
+
+            Tool.Result unknown = tool().run("metadata", "remove-node", "" + other, "--metadata", nodes.servers());
+            assertThat(unknown.exitCode()).isEqualTo(1);
+            assertThat(unknown.text()).contains("node " + other + " is no member");
+
+            // Of three one is dead: the two left are needed both.
+            int third = members(client).stream()
+                    .filter(id -> id != leader(client))
+                    .findFirst()
+                    .orElseThrow();
+            nodes.process(third).kill();
+            int alive = members(client).stream()
+                    .filter(id -> id != third)
+                    .findFirst()
+                    .orElseThrow();
+            Tool.Result refused = tool().run("metadata", "remove-node", "" + alive, "--metadata", nodes.servers());
+            assertThat(refused.exitCode()).as(refused.text()).isEqualTo(1);
+            assertThat(refused.text()).contains("they would have no quorum");
+            Tool.Result status = tool().run("metadata", "status", "--metadata", nodes.servers());
+            assertThat(status.exitCode()).as(status.text()).isZero();
+            assertThat(status.text()).contains("leader").contains("follower").contains("silent");
+            load.stop().check(newest(client));
+
+            nodes.process(alive).kill();
+            Await.until("the last one to notice that there is no quorum", PATIENCE, () -> statusCode(nodes) != 0);
+            assertThat(statusCode(nodes)).isEqualTo(Reason.NO_QUORUM.exitCode());
+        }
+    }
+
+    private int statusCode(MetadataProcesses nodes) {
+        try {
+            return tool().run("metadata", "status", "--metadata", nodes.servers())
+                    .exitCode();
+        } catch (IOException e) {
+            throw new AssertionError(e);
+        }
+    }
+
+    private Tool.Result addWhenItRuns(MetadataProcesses nodes, int id, String servers) throws IOException {
+        Tool.Result[] result = {null};
+        Await.until("node " + id + " to answer", PATIENCE, () -> {
+            try {
+                result[0] = tool().run(
+                                "metadata",
+                                "add-node",
+                                nodes.servers(List.of(id)),
+                                "--raft-port",
+                                "" + nodes.raftPort(id),
+                                "--metadata",
+                                servers);
+                return !result[0].text().contains("does not answer");
+            } catch (IOException e) {
+                throw new AssertionError(e);
+            }
+        });
+        return result[0];
+    }
+
+    @Test
+    void aDirectoryOfAnotherClusterIsRefused() throws Exception {
+        Path stolen = directory.resolve("stolen");
+        try (MetadataProcesses other = new MetadataProcesses(directory.resolve("other")).start(1, 2, 3)) {
+            newest(other.client(1, 2, 3));
+            other.process(3).kill();
+            copyAll(other.directoryOf(3), stolen);
+        }
+        try (MetadataProcesses nodes = new MetadataProcesses(directory.resolve("mine")).start(1, 2, 3)) {
+            newest(nodes.client(1, 2, 3));
+            nodes.process(3).kill();
+            deleteAll(nodes.directoryOf(3));
+            copyAll(stolen, nodes.directoryOf(3));
+            ChildProcess foreign = nodes.launch(3, List.of(1, 2, 3));
+            assertThat(foreign.awaitExit(PATIENCE)).hasValue(Reason.DIRECTORY_FOREIGN.exitCode());
+            assertThat(String.join("\n", foreign.lastLines())).contains("it belongs to cluster");
+        }
+    }
+
+    private static void copyAll(Path from, Path to) throws IOException {
+        try (Stream<Path> all = Files.walk(from)) {
+            for (Path path : all.toList()) {
+                Path target = to.resolve(from.relativize(path).toString());
+                if (Files.isDirectory(path)) {
+                    Files.createDirectories(target);
+                } else {
+                    Files.copy(path, target);
+                }
+            }
+        }
+    }
+
+    private static void deleteAll(Path root) throws IOException {
+        try (Stream<Path> all = Files.walk(root)) {
+            for (Path path : all.sorted(Comparator.reverseOrder()).toList()) {
+                Files.delete(path);
+            }
+        }
+    }
+}
