@@ -160,6 +160,10 @@ final class SegmentCommands {
         } else {
             unless(!holders.isEmpty(), Reason.INVALID, "Segment " + open.id() + " can't be sealed with no holder");
             others.removeIf(replica -> isLost(draft.image(), replica));
+            // The sealer may have asked it before it lost its disk. If all are lost, their names are all that is left.
+            if (!holders.stream().allMatch(replica -> isLost(draft.image(), replica))) {
+                holders.removeIf(replica -> isLost(draft.image(), replica));
+            }
             draft.put(Segments.sealed(
                     open,
                     seal.getEndOffset(),

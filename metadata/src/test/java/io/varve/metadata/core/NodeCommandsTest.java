@@ -119,6 +119,20 @@ class NodeCommandsTest {
         assertThat(cluster.segment(first.id()).unconfirmed()).isEmpty();
     }
 
+    /** Found by the cluster simulation: a bookie that was fenced, said what it held, and lost its disk before the seal that names it. */
+    @Test
+    void aHolderWhoseDirectoryWasLostBeforeTheSealIsNoReplica_I1() {
+        PartitionId partition = new PartitionId(cluster.topic("t", 1, 3), 0);
+        SegmentDescriptor first = cluster.rolled(partition, 0);
+        cluster.expireBookie(2);
+        cluster.done(Cluster.registerBookie(2, 777, "", false, 5_555L));
+        cluster.rolled(partition, 10, 1, 2, 3);
+        assertThat(cluster.segment(first.id()).replicas())
+                .extracting(replica -> replica.bookie().value())
+                .containsExactlyInAnyOrder(1, 3);
+        assertThat(cluster.segment(first.id()).unconfirmed()).isEmpty();
+    }
+
     @Test
     void aDrainOutlivesARestartOfTheBookieAndEndsByAnOperatorOnly() {
         BookieId id = new BookieId(2);
