@@ -357,7 +357,8 @@ final class StoreWorld {
         ByteBuf bytes = Unpooled.wrappedBuffer(entry.payload());
         int crc = EntryChecks.checksum(entry.first(), entry.last(), bytes);
         int fenceWhenAsked = oracle.fenceOf(segment.partition);
-        long checkpoint = segment.checkpoints.isEmpty() ? -1 : segment.checkpoints.lastKey();
+        // A copy's checkpoint comes with the copy, and not before what is appended.
+        long checkpoint = segment.over || segment.checkpoints.isEmpty() ? -1 : segment.checkpoints.lastKey();
         store.append(
                 new SegmentId(segment.id),
                 segment.epoch,
