@@ -32,8 +32,7 @@ final class KeyShape {
             return Optional.empty();
         }
         try {
-            PartitionId partition =
-                    new PartitionId(TopicId.parse(groups.group(1)), Integer.parseInt(groups.group(2)));
+            PartitionId partition = new PartitionId(TopicId.parse(groups.group(1)), Integer.parseInt(groups.group(2)));
             return Optional.of(read.apply(partition, groups));
         } catch (NumberFormatException beyondOurNumbers) {
             return Optional.empty();

@@ -143,7 +143,8 @@ public final class RestorePlan {
         Optional<ManifestRef> manifest = known.flatMap(p -> p.chain().manifest())
                 .filter(m -> found.manifests().contains(m.key()))
                 .filter(m -> coveredFrom(id, m.endOffset()) < m.endOffset());
-        floor = Math.max(floor, manifest.map(m -> coveredFrom(id, m.endOffset())).orElse(0L));
+        floor = Math.max(
+                floor, manifest.map(m -> coveredFrom(id, m.endOffset())).orElse(0L));
         List<SegmentDescriptor> segments = new ArrayList<>();
         long next = manifest.map(ManifestRef::endOffset).orElse(-1L);
         for (SegmentDescriptor segment : candidates(topic, id, Math.max(floor, next))) {

@@ -120,8 +120,12 @@ class RestorePlanTest {
         object(partition, "orders", 3, 200, 260);
         RestoredPartition restored = plan(backup, "root").partitions().get(0);
         assertThat(restored.manifest()).isPresent();
-        assertThat(restored.logStartOffset()).as("what retention took since is gone").isEqualTo(100);
-        assertThat(restored.segments()).extracting(SegmentDescriptor::startOffset).containsExactly(200L);
+        assertThat(restored.logStartOffset())
+                .as("what retention took since is gone")
+                .isEqualTo(100);
+        assertThat(restored.segments())
+                .extracting(SegmentDescriptor::startOffset)
+                .containsExactly(200L);
         assertThat(restored.endOffset()).isEqualTo(260);
 
         RestoredPartition without = plan(backup, "another").partitions().get(0);
@@ -132,8 +136,8 @@ class RestorePlanTest {
     }
 
     private RestorePlan.Restored plan(MetadataView backup, String manifest) {
-        return RestorePlan.of(new RestorePlan.Found(
-                Optional.of(backup), objects, new TreeSet<>(List.of(manifest)), 3, 2));
+        return RestorePlan.of(
+                new RestorePlan.Found(Optional.of(backup), objects, new TreeSet<>(List.of(manifest)), 3, 2));
     }
 
     /** A backup's record of a partition with a manifest. */
