@@ -48,12 +48,14 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
  * More data than bookies keep: it goes through their disks, which stay below a bound, and all of it is read back from offset 0, every byte compared, while a producer goes on at the tail. The store answers as one that is some way off. Its
  * own rate of ranged GETs, as many at a time as one reader has, is measured beside it.
  */
+@EnabledIfSystemProperty(named = "varve.it.cold.mib", matches = "[0-9]{4,}")
 class ColdReadIT {
 
     private static final long TOTAL_BYTES = Integer.getInteger("varve.it.cold.mib", 96) * 1024L * 1024;
