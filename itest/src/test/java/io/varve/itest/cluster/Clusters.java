@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
@@ -41,6 +42,14 @@ public final class Clusters implements BeforeEachCallback, AfterEachCallback, Te
     /** A cluster of which nothing runs yet. */
     public ProcessCluster prepare(ClusterShape shape) throws IOException {
         ProcessCluster cluster = new ProcessCluster(directory.resolve("cluster-" + started.size()), shape);
+        started.add(cluster);
+        return cluster;
+    }
+
+    /** A cluster of which nothing runs yet, each of its processes to run on a host of its own. */
+    ProcessCluster prepare(ClusterShape shape, NetworkNamespaces network) throws IOException {
+        ProcessCluster cluster =
+                new ProcessCluster(directory.resolve("cluster-" + started.size()), shape, Optional.of(network));
         started.add(cluster);
         return cluster;
     }

@@ -4,13 +4,16 @@ import io.varve.cli.local.ClusterLayout;
 import io.varve.cli.local.FreePorts;
 import io.varve.cli.process.ChildProcess;
 import io.varve.cli.role.RoleProcess;
+import io.varve.protocol.config.NodeAddress;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
@@ -31,12 +34,66 @@ public final class ProcessCluster implements AutoCloseable {
     private final Path directory;
     private final ClusterShape shape;
     private final ClusterLayout layout;
+    private final Optional<NetworkNamespaces> network;
     private final SortedMap<String, ChildProcess> processes = new TreeMap<>();
 
     ProcessCluster(Path directory, ClusterShape shape) throws IOException {
+        this(directory, shape, Optional.empty());
+    }
+
+    /** @param network gets a host for each process, named as the process is; without one all are on the loopback interface */
+    ProcessCluster(Path directory, ClusterShape shape, Optional<NetworkNamespaces> network) throws IOException {
         this.directory = directory;
         this.shape = shape;
         this.layout = ClusterLayout.of(directory, shape.metadata(), shape.bookies(), shape.brokers(), new FreePorts());
+        this.network = network;
+        if (network.isPresent()) {
+            for (String host : hosts()) {
+                network.get().add(host);
+            }
+        }
+    }
+
+    /** The names of all processes that there may be. */
+    List<String> hosts() {
+        return List.copyOf(portsOfHosts().values());
+    }
+
+    private SortedMap<Integer, String> portsOfHosts() {
+        SortedMap<Integer, String> hosts = new TreeMap<>();
+        name(hosts, "metadata", layout.metadataPorts());
+        name(hosts, "bookie", layout.bookiePorts());
+        name(hosts, "broker", layout.brokerPorts());
+        return hosts;
+    }
+
+    private static void name(SortedMap<Integer, String> hosts, String role, List<Integer> ports) {
+        for (int i = 0; i < ports.size(); i++) {
+            hosts.put(ports.get(i), role + "-" + (i + 1));
+        }
+    }
+
+    /** A text with addresses of the loopback interface, with those of the hosts in their place. */
+    private String placed(String text) {
+        if (network.isEmpty()) {
+            return text;
+        }
+        SortedMap<Integer, String> hosts = portsOfHosts();
+        name(hosts, "metadata", layout.raftPorts());
+        String placed = text;
+        for (Map.Entry<Integer, String> host : hosts.entrySet()) {
+            placed = placed.replaceAll(
+                    "127\\.0\\.0\\.1:" + host.getKey() + "(?![0-9])",
+                    network.get().addressOf(host.getValue()) + ":" + host.getKey());
+        }
+        return placed.equals("127.0.0.1") ? "0.0.0.0" : placed;
+    }
+
+    /** The metadata nodes, for clients of theirs. */
+    List<NodeAddress> metadataNodes() {
+        return Arrays.stream(placed(layout.metadataServers()).split(","))
+                .map(NodeAddress::parse)
+                .toList();
     }
 
     /** Starts everything, role by role, and waits until it is ready. */
@@ -88,8 +145,15 @@ public final class ProcessCluster implements AutoCloseable {
         if (before != null && before.isAlive()) {
             throw new IllegalStateException(name + " runs already");
         }
-        ChildProcess process =
-                launch(name, role, config, overrides, directory.resolve("logs").resolve(name + ".log"));
+        SortedMap<String, String> placed = new TreeMap<>(config);
+        placed.replaceAll((key, value) -> placed(value));
+        ChildProcess process = launch(
+                name,
+                role,
+                placed,
+                overrides,
+                directory.resolve("logs").resolve(name + ".log"),
+                network.map(hosts -> hosts.on(name)).orElse(List.of()));
         processes.put(name, process);
         return process;
     }
@@ -97,12 +161,26 @@ public final class ProcessCluster implements AutoCloseable {
     static ChildProcess launch(
             String name, String role, SortedMap<String, String> config, Map<String, String> overrides, Path log)
             throws IOException {
+        return launch(name, role, config, overrides, log, List.of());
+    }
+
+    /** @param by a command that runs the process, and ends with it; empty for none */
+    static ChildProcess launch(
+            String name,
+            String role,
+            SortedMap<String, String> config,
+            Map<String, String> overrides,
+            Path log,
+            List<String> by)
+            throws IOException {
         SortedMap<String, String> all = new TreeMap<>(config);
         all.put(role.equals("metadata") ? "metadata.ready.timeout.ms" : "metadata.wait.ms", METADATA_WAIT_MS);
         all.putAll(overrides);
         List<String> arguments = new ArrayList<>(List.of(role, "--while-input-open"));
         all.forEach((key, value) -> arguments.addAll(List.of("--set", key + "=" + value)));
-        return ChildProcess.start(name, Distribution.command("384m", arguments), RoleProcess.READY, log);
+        List<String> command = new ArrayList<>(by);
+        command.addAll(Distribution.command("384m", arguments));
+        return ChildProcess.start(name, command, RoleProcess.READY, log);
     }
 
     /** Waits until a process says that it is ready. */
@@ -148,7 +226,7 @@ public final class ProcessCluster implements AutoCloseable {
 
     /** All brokers, for clients. */
     public String bootstrap() {
-        return layout.bootstrap();
+        return placed(layout.bootstrap());
     }
 
     /** An admin client of all brokers. The caller closes it. */
