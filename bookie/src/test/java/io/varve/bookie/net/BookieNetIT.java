@@ -255,9 +255,9 @@ class BookieNetIT {
         append(stream, 1, "b");
         awaitInWork();
         service.drain();
-        append(stream, 2, "c");
         store.letGo();
         assertThat(heard.untilDurable(2)).isTrue();
+        append(stream, 2, "c");
         assertThat(heard.failure()).isEqualTo("READ_ONLY 2");
         assertThat(client.describe(bookie, SEGMENT, TIMEOUT_MS).get().end()).isEqualTo(2);
     }
