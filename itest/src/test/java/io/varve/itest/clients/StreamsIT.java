@@ -1,0 +1,145 @@
+package io.varve.itest.clients;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.varve.itest.cluster.ClusterShape;
+import io.varve.itest.cluster.Clusters;
+import io.varve.itest.cluster.ProcessCluster;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.clients.producer.RecordMetadata;
+import org.apache.kafka.common.serialization.LongDeserializer;
+import org.apache.kafka.common.serialization.Serdes;
+import org.apache.kafka.common.serialization.StringDeserializer;
+import org.apache.kafka.common.serialization.StringSerializer;
+import org.apache.kafka.streams.KafkaStreams;
+import org.apache.kafka.streams.StreamsBuilder;
+import org.apache.kafka.streams.Topology;
+import org.apache.kafka.streams.errors.StreamsUncaughtExceptionHandler.StreamThreadExceptionResponse;
+import org.apache.kafka.streams.kstream.Consumed;
+import org.apache.kafka.streams.kstream.Grouped;
+import org.apache.kafka.streams.kstream.Materialized;
+import org.apache.kafka.streams.kstream.Produced;
+import org.apache.kafka.streams.state.Stores;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Kafka Streams counts words exactly once, through a repartition topic and a changelog, while the brokers are killed one after the other. */
+class StreamsIT {
+
+    private static final String IN = "lines";
+    private static final String OUT = "counts";
+    private static final int LINES = 4_000;
+    private static final Duration PATIENCE = Duration.ofMinutes(3);
+
+    @RegisterExtension
+    final Clusters clusters = new Clusters();
+
+    @ParameterizedTest
+    @ValueSource(strings = {"classic", "streams"})
+    void everyWordIsCountedOnceWhileBrokersAreKilled(String protocol) throws Exception {
+        ProcessCluster cluster = clusters.start(ClusterShape.of(1, 3, 2)
+                .withBroker("offsets.topic.num.partitions", "4")
+                .withBroker("transaction.state.log.num.partitions", "4"));
+        cluster.createTopic(IN, 3, Map.of());
+        cluster.createTopic(OUT, 3, Map.of());
+        try (KafkaStreams streams = new KafkaStreams(wordCount(), config(cluster, protocol))) {
+            streams.setUncaughtExceptionHandler(failure -> StreamThreadExceptionResponse.REPLACE_THREAD);
+            streams.start();
+            List<Future<RecordMetadata>> sent = produceWhileBrokersDie(cluster);
+            for (Future<RecordMetadata> one : sent) {
+                one.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+            }
+            assertThat(lastCounts(cluster))
+                    .isEqualTo(Map.of("every", (long) LINES, "even", LINES / 2L, "odd", LINES / 2L));
+        }
+    }
+
+    private static Topology wordCount() {
+        StreamsBuilder builder = new StreamsBuilder();
+        builder.stream(IN, Consumed.with(Serdes.String(), Serdes.String()))
+                .flatMapValues(line -> Arrays.asList(line.split(" ")))
+                .groupBy((key, word) -> word, Grouped.with(Serdes.String(), Serdes.String()))
+                .count(Materialized.<String, Long>as(Stores.inMemoryKeyValueStore("counts"))
+                        .withKeySerde(Serdes.String())
+                        .withValueSerde(Serdes.Long()))
+                .toStream()
+                .to(OUT, Produced.with(Serdes.String(), Serdes.Long()));
+        return builder.build();
+    }
+
+    private Properties config(ProcessCluster cluster, String protocol) {
+        Properties config = new Properties();
+        config.putAll(Map.of(
+                "bootstrap.servers", cluster.bootstrap(),
+                "application.id", "word-count",
+                "processing.guarantee", "exactly_once_v2",
+                "group.protocol", protocol,
+                "commit.interval.ms", "200",
+                "state.dir", clusters.directory().resolve("streams").toString(),
+                "reconnect.backoff.max.ms", "200"));
+        return config;
+    }
+
+    /** A line every few milliseconds, and each broker killed once meanwhile. */
+    private static List<Future<RecordMetadata>> produceWhileBrokersDie(ProcessCluster cluster) throws Exception {
+        List<Future<RecordMetadata>> sent = new ArrayList<>();
+        try (KafkaProducer<String, String> producer = new KafkaProducer<>(
+                Map.of("bootstrap.servers", cluster.bootstrap(), "reconnect.backoff.max.ms", "200"),
+                new StringSerializer(),
+                new StringSerializer())) {
+            for (int line = 0; line < LINES; line++) {
+                sent.add(producer.send(new ProducerRecord<>(
+                        IN, line % 3, "line-" + line, "every " + (line % 2 == 0 ? "even" : "odd"))));
+                LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(3));
+                if (line == LINES / 3 || line == LINES * 2 / 3) {
+                    int broker = line == LINES / 3 ? 1 : 2;
+                    cluster.broker(broker).kill();
+                    ProcessCluster.awaitReady(cluster.launchBroker(broker));
+                }
+            }
+        }
+        return sent;
+    }
+
+    /** The last count of each word, read until all lines are in it. */
+    private static Map<String, Long> lastCounts(ProcessCluster cluster) {
+        Map<String, Long> counts = new TreeMap<>();
+        try (KafkaConsumer<String, Long> consumer = new KafkaConsumer<>(
+                Map.of(
+                        "bootstrap.servers", cluster.bootstrap(),
+                        "group.id", "reader",
+                        "auto.offset.reset", "earliest",
+                        "isolation.level", "read_committed",
+                        "enable.auto.commit", "false"),
+                new StringDeserializer(),
+                new LongDeserializer())) {
+            consumer.subscribe(Set.of(OUT));
+            long deadlineNs = System.nanoTime() + PATIENCE.toNanos();
+            int quietPolls = 0;
+            while ((counts.getOrDefault("every", 0L) < LINES || quietPolls < 10) && System.nanoTime() < deadlineNs) {
+                boolean any = false;
+                for (ConsumerRecord<String, Long> record : consumer.poll(Duration.ofMillis(200))) {
+                    any = true;
+                    counts.merge(record.key(), record.value(), Math::max);
+                }
+                quietPolls = any ? 0 : quietPolls + 1;
+            }
+        }
+        return counts;
+    }
+}
