@@ -20,6 +20,9 @@ final class Housekeeping {
     private final long filesFreeMax;
 
     private final ArrayDeque<Long> releasable = new ArrayDeque<>();
+    /** To be released once their readers let go. The scrub takes minutes over a file: the others don't wait for it. */
+    private final ArrayDeque<Long> pinned = new ArrayDeque<>();
+
     private long releasesSeen = -1;
     private long coveredSeen = -1;
     private long indexedNumber;
@@ -108,18 +111,30 @@ final class Housekeeping {
 
     private boolean releaseOne() throws IOException {
         findReleasable();
-        Long number = releasable.peek();
-        if (number == null) {
-            return false;
+        while (!releasable.isEmpty()) {
+            directory.disk.delete(JournalIndexFile.name(releasable.peek()));
+            if (release(releasable.peek())) {
+                releasable.poll();
+                return true;
+            }
+            pinned.add(releasable.poll());
         }
+        for (int left = pinned.size(); left > 0; left--) {
+            if (release(pinned.peek())) {
+                pinned.poll();
+                return true;
+            }
+            pinned.add(pinned.poll());
+        }
+        return false;
+    }
+
+    /** Answers false if a reader has it. */
+    private boolean release(long number) throws IOException {
         JournalFiles files = directory.files();
-        directory.disk.delete(JournalIndexFile.name(number));
         if (!files.release(number, files.freeCount() < filesFreeMax && !directory.isShortOfSpace())) {
-            // A reader has it: the others first.
-            releasable.add(releasable.poll());
             return false;
         }
-        releasable.poll();
         directory.measureSpace();
         return true;
     }
@@ -133,7 +148,10 @@ final class Housekeeping {
         }
         releasesSeen = releases;
         coveredSeen = covered;
-        List<Long> unneeded = directory.neededFiles().unneeded();
-        releasable.addAll(unneeded);
+        for (long number : directory.neededFiles().unneeded()) {
+            if (!pinned.contains(number)) {
+                releasable.add(number);
+            }
+        }
     }
 }

@@ -47,7 +47,7 @@ public final class LocalSegmentStore implements SegmentStore {
     private static final int READ_THREADS = 2;
 
     private final SharedState shared;
-    private final List<DirectoryStore> directories;
+    final List<DirectoryStore> directories;
     private final List<Closeable> drivers;
     private final ReadLane tailReads;
     private final ReadLane catchUpReads;

@@ -8,6 +8,8 @@ import io.netty.buffer.Unpooled;
 import io.varve.base.SegmentId;
 import io.varve.bookie.client.BookieClient.CheckpointReply;
 import io.varve.bookie.client.BookieStatus;
+import io.varve.bookie.journal.JournalFile;
+import io.varve.bookie.journal.JournalFiles;
 import io.varve.metadata.model.SegmentDescriptor;
 import io.varve.tiering.api.SealedSegmentSource;
 import java.io.IOException;
@@ -89,6 +91,28 @@ class SettleAndImportTest {
                     .isEqualTo((byte) 42);
             checkpoint.state().release();
             assertThat(it.events).isEmpty();
+        }
+    }
+
+    /** The scrub reads a file for half a minute: those after it are used again meanwhile, instead of ever new ones. */
+    @Test
+    void aFileThatSomebodyReadsHoldsUpNoOther() {
+        try (StoreFixture it = StoreFixture.open(directory)) {
+            it.create(1, 5, 0);
+            it.appendMany(1, 5, 0, 60, 50_000).forEach(StoreFixture::await);
+            JournalFile read = it.store.directories.get(0).files().get(1);
+            assertThat(read.pin()).isTrue();
+            it.store.delete(new SegmentId(1), 0).join();
+            for (long segment = 2; segment < 8; segment++) {
+                it.create(segment, 5, 0);
+                it.appendMany(segment, 5, 0, 60, 50_000).forEach(StoreFixture::await);
+                it.store.delete(new SegmentId(segment), 0).join();
+            }
+            // The one that is read, the one that is written, and two ready.
+            eventually(() -> journalFiles() <= 4);
+            assertThat(directory.resolve(JournalFiles.name(1))).exists();
+            read.unpin();
+            eventually(() -> Files.notExists(directory.resolve(JournalFiles.name(1))));
         }
     }
 
