@@ -21,15 +21,18 @@ public final class GroupCommit {
     }
 
     private final int groupBytesMax;
-    private final long fileBytes;
+    private final long groupsEnd;
     private long groupStart;
     private long position;
     private long sequence;
 
-    /** @param sequence of the first record that will be written */
-    public GroupCommit(int groupBytesMax, long fileBytes, long sequence) {
+    /**
+     * @param groupsEnd where the room for groups ends in a file
+     * @param sequence of the first record that will be written
+     */
+    public GroupCommit(int groupBytesMax, long groupsEnd, long sequence) {
         this.groupBytesMax = groupBytesMax;
-        this.fileBytes = fileBytes;
+        this.groupsEnd = groupsEnd;
         this.sequence = sequence;
         onFileOpened();
     }
@@ -47,7 +50,7 @@ public final class GroupCommit {
      * @param roomBytes what the memory of the forming group still takes
      */
     public Placement place(int bytes, int roomBytes) {
-        if (JournalFormat.blockAligned(position + bytes) > fileBytes) {
+        if (JournalFormat.blockAligned(position + bytes) > groupsEnd) {
             return Placement.NEXT_FILE;
         }
         boolean fits = bytes <= roomBytes && position + bytes - groupStart <= groupBytesMax;
@@ -61,7 +64,7 @@ public final class GroupCommit {
      */
     public long onRecord(int bytes) {
         position += bytes;
-        Invariant.check(position <= fileBytes, "a journal file is not overrun", position, fileBytes);
+        Invariant.check(position <= groupsEnd, "a journal file is not overrun", position, groupsEnd);
         return sequence++;
     }
 

@@ -7,11 +7,13 @@ import java.nio.ByteBuffer;
  * A journal file's bytes.
  *
  * <pre>
- *  block 0      header                        blocks 1…   groups
- *  +---------+---------+-----------+------------+-------------+--------+------+
- *  | "VJNL"4 | version4| file no. 8| file bytes8| incarnation8| crc32c4| zeros|
- *  +---------+---------+-----------+------------+-------------+--------+------+
+ *  block 0      header                        blocks 1…   groups                    last block   reach
+ *  +---------+---------+-----------+------------+-------------+--------+------+     +---------+-------+--------+--------+------+
+ *  | "VJNL"4 | version4| file no. 8| file bytes8| incarnation8| crc32c4| zeros| ... | "VJRC"4 | file 4| reach 8| crc32c4| zeros|
+ *  +---------+---------+-----------+------------+-------------+--------+------+     +---------+-------+--------+--------+------+
  * </pre>
+ *
+ * No group of the file's present life stands at or beyond the reach ({@link JournalReach}). A file without an intact one may hold groups up to its end.
  *
  * A group is what one fsync made durable. It starts at a block of 4096 bytes, holds records one after the other, each aligned to 8 bytes, and is
  * padded with zeros to the next block. The next group is written only after the fsync of the one before.
@@ -54,6 +56,8 @@ public final class JournalFormat {
     private static final int MAGIC = 0x564a4e4c; // VJNL
     private static final int VERSION = 1;
     private static final int FILE_CRC_AT = 32;
+    private static final int REACH_MAGIC = 0x564a5243; // VJRC
+    private static final int REACH_CRC_AT = 16;
     private static final int LAST_OF_GROUP = 0x80;
 
     private JournalFormat() {}
@@ -125,6 +129,28 @@ public final class JournalFormat {
                 && block.getLong(16) == fileBytes
                 && block.getLong(24) == incarnation
                 && block.getInt(FILE_CRC_AT) == checksum(block, 0, FILE_CRC_AT);
+    }
+
+    /** Where the room for groups ends in a file of that length: the last block holds the reach. */
+    public static long groupsEnd(long fileBytes) {
+        return fileBytes - BLOCK_BYTES;
+    }
+
+    /** A file's last block, ready to be written. */
+    public static ByteBuffer reachBlock(int fileTag, long reach) {
+        ByteBuffer block = blocks(BLOCK_BYTES);
+        block.putInt(0, REACH_MAGIC).putInt(4, fileTag).putLong(8, reach);
+        block.putInt(REACH_CRC_AT, checksum(block, 0, REACH_CRC_AT));
+        return block;
+    }
+
+    /** The reach that a file's last block holds, or -1 if it isn't intact or not of the file's present life. */
+    public static long reach(ByteBuffer block, int fileTag) {
+        boolean intact = block.remaining() >= BLOCK_BYTES
+                && block.getInt(0) == REACH_MAGIC
+                && block.getInt(4) == fileTag
+                && block.getInt(REACH_CRC_AT) == checksum(block, 0, REACH_CRC_AT);
+        return intact ? block.getLong(8) : -1;
     }
 
     /**

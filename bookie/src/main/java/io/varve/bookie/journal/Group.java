@@ -49,7 +49,6 @@ final class Group {
         for (int at = endAt; at < paddedEnd; at++) {
             memory.put(at, (byte) 0);
         }
-        file.write(memory.duplicate().limit(paddedEnd).position(startAt), position);
-        file.force();
+        file.writeGroup(memory.duplicate().limit(paddedEnd).position(startAt), position);
     }
 }

@@ -2,6 +2,7 @@ package io.varve.bookie.journal;
 
 import io.varve.base.Invariant;
 import io.varve.bookie.core.GroupCommit;
+import io.varve.bookie.core.JournalFormat;
 import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -66,7 +67,11 @@ public final class Journal {
             Listener listener) {
         this.files = files;
         this.writer = new JournalWriter(
-                files, recent, new GroupCommit(groupBytesMax, fileBytes, sequence), incarnation, onFileFull);
+                files,
+                recent,
+                new GroupCommit(groupBytesMax, JournalFormat.groupsEnd(fileBytes), sequence),
+                incarnation,
+                onFileFull);
         this.listener = listener;
     }
 

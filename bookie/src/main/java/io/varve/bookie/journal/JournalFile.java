@@ -1,5 +1,7 @@
 package io.varve.bookie.journal;
 
+import io.varve.bookie.core.JournalFormat;
+import io.varve.bookie.core.JournalReach;
 import io.varve.bookie.disk.DiskFile;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -14,11 +16,22 @@ public final class JournalFile {
 
     private final long number;
     private final DiskFile file;
+    private final JournalReach reaches;
+    private final int tag;
     private final AtomicInteger pins = new AtomicInteger();
+    /** What is durable of it. Flusher. */
+    private long reach;
 
-    JournalFile(long number, DiskFile file) {
+    /**
+     * @param reaches how far ahead the file is declared to be written to; {@code null} if it is only read
+     * @param tag of its records
+     */
+    JournalFile(long number, DiskFile file, JournalReach reaches, int tag) {
         this.number = number;
         this.file = file;
+        this.reaches = reaches;
+        this.tag = tag;
+        this.reach = reaches == null ? 0 : reaches.first();
     }
 
     /** Rises from file to file, never reused. */
@@ -54,12 +67,25 @@ public final class JournalFile {
         return file.read(to, position);
     }
 
-    void write(ByteBuffer from, long position) throws IOException {
-        file.write(from, position);
+    /** Writes a whole group and makes it durable. Flusher. */
+    void writeGroup(ByteBuffer group, long position) throws IOException {
+        long end = position + group.remaining();
+        if (end > reach) {
+            writeReach(end);
+            file.force();
+            reach = end;
+        }
+        file.write(group, position);
+        long further = reaches.along(end, reach);
+        if (further > reach) {
+            writeReach(further);
+        }
+        file.force();
+        reach = further;
     }
 
-    void force() throws IOException {
-        file.force();
+    private void writeReach(long to) throws IOException {
+        file.write(JournalFormat.reachBlock(tag, to), reaches.groupsEnd());
     }
 
     void close() throws IOException {

@@ -2,6 +2,7 @@ package io.varve.bookie.journal;
 
 import io.varve.base.Invariant;
 import io.varve.bookie.core.JournalFormat;
+import io.varve.bookie.core.JournalReach;
 import io.varve.bookie.disk.Disk;
 import io.varve.bookie.disk.DiskFile;
 import io.varve.bookie.disk.DiskFullException;
@@ -17,7 +18,7 @@ import java.util.concurrent.ConcurrentSkipListMap;
  * an fsync into a growing or a sparse file must also write the file system's own records, and waits several times as long at its worst.
  *
  * <pre>
- *  free-NNN.journal  ──header of its next number, fsync, rename, fsync──►  NNN.journal  ──all in it is needed no more──►  free-NNN.journal
+ *  free-NNN.journal  ──header and reach of its next number, fsync, rename, fsync──►  NNN.journal  ──all in it is needed no more──►  free-NNN.journal
  * </pre>
  *
  * A file has its final name only when its header is durable, so a file of that name with a bad header is damage, never a crash. The journal's thread takes
@@ -31,24 +32,32 @@ public final class JournalFiles {
     private static final String SUFFIX = ".journal";
     private static final String FREE = "free-";
     private static final int ZERO_BYTES = 1024 * 1024;
+    private static final int FILL_BYTES = 8 * ZERO_BYTES;
 
     private final Disk disk;
     private final long fileBytes;
     private final long incarnation;
     private final boolean directWrites;
+    private final JournalReach reaches;
     private final ConcurrentSkipListMap<Long, JournalFile> used = new ConcurrentSkipListMap<>();
     private final ConcurrentLinkedQueue<JournalFile> ready = new ConcurrentLinkedQueue<>();
     private final List<String> free = new ArrayList<>();
     private volatile Runnable whenTaken = () -> {};
     private long nextNumber;
+    private DiskFile filling;
+    private String fillingName;
+    private long filledBytes;
 
     /**
+     * @param groupBytesMax of the groups that are written
      * @param lastNumber the highest number that any file of the directory ever had
      * @param directWrites whether groups go past the page cache, where that can be
      */
-    public JournalFiles(Disk disk, long fileBytes, long incarnation, long lastNumber, boolean directWrites) {
+    public JournalFiles(
+            Disk disk, long fileBytes, int groupBytesMax, long incarnation, long lastNumber, boolean directWrites) {
         this.disk = disk;
         this.fileBytes = fileBytes;
+        this.reaches = JournalReach.of(fileBytes, groupBytesMax);
         this.incarnation = incarnation;
         this.nextNumber = lastNumber + 1;
         this.directWrites = directWrites;
@@ -87,17 +96,27 @@ public final class JournalFiles {
 
     /** Knows a file found at the start whose content is needed. */
     public void addUsed(long number) throws IOException {
-        used.put(number, new JournalFile(number, disk.open(name(number))));
+        used.put(number, new JournalFile(number, disk.open(name(number)), null, 0));
     }
 
-    /** Knows a file found at the start, free for use; anything it holds counts for nothing. */
+    /** Knows a file found at the start, free for use; anything it holds counts for nothing. One of another length, or not filled to its end, is deleted. */
     public void addFree(String fileName) throws IOException {
         String freeName = fileName;
+        if (!hasFullLength(fileName)) {
+            disk.delete(DIRECTORY + "/" + fileName);
+            return;
+        }
         if (!isFree(fileName)) {
             freeName = FREE + fileName;
             disk.rename(DIRECTORY + "/" + fileName, DIRECTORY + "/" + freeName);
         }
         free.add(DIRECTORY + "/" + freeName);
+    }
+
+    private boolean hasFullLength(String fileName) throws IOException {
+        try (DiskFile file = disk.open(DIRECTORY + "/" + fileName)) {
+            return file.size() == fileBytes;
+        }
     }
 
     /** The file of that number that holds what may be read, or {@code null}. */
@@ -135,21 +154,19 @@ public final class JournalFiles {
         return free.size();
     }
 
-    /** Makes one more file ready. Blocks on the disk, long if it has to be filled with zeros. */
+    /** Makes one more file ready. Blocks on the disk, long if there is no free one and it has to be filled with zeros. */
     public void prepare() throws IOException {
-        long number = nextNumber;
-        if (free.isEmpty()) {
-            free.add(makeFree(number));
+        while (free.isEmpty()) {
+            fillSome();
         }
+        long number = nextNumber;
+        int tag = JournalFormat.fileTag(number, incarnation);
         String from = free.get(free.size() - 1);
         DiskFile file = directWrites ? disk.openForBlocks(from, JournalFormat.BLOCK_BYTES) : disk.open(from);
         boolean prepared = false;
         try {
-            if (file.size() != fileBytes) {
-                file.truncate(0);
-                fillWithZeros(file);
-            }
             file.write(JournalFormat.fileHeader(number, fileBytes, incarnation), 0);
+            file.write(JournalFormat.reachBlock(tag, reaches.first()), reaches.groupsEnd());
             file.force();
             disk.rename(from, name(number));
             free.remove(free.size() - 1);
@@ -161,28 +178,48 @@ public final class JournalFiles {
             }
         }
         nextNumber = number + 1;
-        ready.add(new JournalFile(number, file));
+        ready.add(new JournalFile(number, file, reaches, tag));
     }
 
-    /** Makes a free file of zeros; nothing is left of it if there is no room. */
-    private String makeFree(long number) throws IOException {
-        String name = DIRECTORY + "/" + FREE + baseName(number) + SUFFIX;
-        try (DiskFile file = disk.create(name)) {
-            fillWithZeros(file);
+    /** Whether a new file is being filled with zeros. */
+    public boolean isFilling() {
+        return filling != null;
+    }
+
+    /**
+     * Fills a part of a new file with zeros, durably; with the last part it is free for use. A whole file at once would keep what else is due waiting, and the appends
+     * behind its fsync. Nothing is left of the file if there is no room for it.
+     */
+    public void fillSome() throws IOException {
+        if (filling == null) {
+            fillingName = DIRECTORY + "/" + FREE + baseName(nextNumber) + SUFFIX;
+            filling = disk.create(fillingName);
+            filledBytes = 0;
+        }
+        try {
+            ByteBuffer zeros = JournalFormat.blocks((int) Math.min(ZERO_BYTES, fileBytes));
+            long upTo = Math.min(fileBytes, filledBytes + FILL_BYTES);
+            while (filledBytes < upTo) {
+                zeros.clear().limit((int) Math.min(zeros.capacity(), upTo - filledBytes));
+                filling.write(zeros, filledBytes);
+                filledBytes += zeros.limit();
+            }
+            filling.force();
         } catch (DiskFullException full) {
-            disk.delete(name);
+            abandonFilling();
             throw full;
         }
-        return name;
+        if (filledBytes == fileBytes) {
+            filling.close();
+            filling = null;
+            free.add(fillingName);
+        }
     }
 
-    private void fillWithZeros(DiskFile file) throws IOException {
-        ByteBuffer zeros = JournalFormat.blocks((int) Math.min(ZERO_BYTES, fileBytes));
-        for (long at = 0; at < fileBytes; at += zeros.capacity()) {
-            zeros.clear().limit((int) Math.min(zeros.capacity(), fileBytes - at));
-            file.write(zeros, at);
-        }
-        file.force();
+    private void abandonFilling() throws IOException {
+        filling.close();
+        filling = null;
+        disk.delete(fillingName);
     }
 
     /**
@@ -208,8 +245,12 @@ public final class JournalFiles {
         return true;
     }
 
-    /** Deletes a free file, if there is one, to make room. */
+    /** Deletes a free file, if there is one, or what is to be one, to make room. */
     public boolean dropFree() throws IOException {
+        if (filling != null) {
+            abandonFilling();
+            return true;
+        }
         if (free.isEmpty()) {
             return false;
         }
@@ -225,6 +266,9 @@ public final class JournalFiles {
         }
         for (JournalFile file : ready) {
             file.close();
+        }
+        if (filling != null) {
+            filling.close();
         }
     }
 }

@@ -39,8 +39,29 @@ public final class JournalScanner {
         void onJournalDamaged(long file, long position);
     }
 
-    /** A file to be read. */
-    public record Source(long number, DiskFile file, long bytes) {}
+    /**
+     * A file to be read.
+     *
+     * @param bytes its length
+     * @param groupsEnd where the room for groups ends
+     * @param reach beyond which no group of the file's present life stands
+     */
+    public record Source(long number, DiskFile file, long bytes, long groupsEnd, long reach) {
+
+        /** Finds out the length and the reach of a file of that directory. */
+        public static Source of(long number, DiskFile file, long incarnation) throws IOException {
+            long bytes = file.size();
+            long last = JournalFormat.groupsEnd(bytes);
+            ByteBuffer block = ByteBuffer.allocate(JournalFormat.BLOCK_BYTES);
+            if (last >= JournalFormat.BLOCK_BYTES) {
+                file.read(block, last);
+            }
+            long reach = JournalFormat.reach(block.flip(), JournalFormat.fileTag(number, incarnation));
+            return reach < 0
+                    ? new Source(number, file, bytes, bytes, bytes)
+                    : new Source(number, file, bytes, last, Math.min(last, reach));
+        }
+    }
 
     /**
      * How a file ended.
@@ -153,7 +174,7 @@ public final class JournalScanner {
     private void open(Source from) {
         source = from;
         windowStart = 0;
-        int bytes = (int) Math.min(WINDOW_BYTES, from.bytes());
+        int bytes = (int) Math.min(WINDOW_BYTES, from.groupsEnd());
         if (window.capacity() < bytes) {
             window = ByteBuffer.allocateDirect(bytes);
         }
@@ -168,7 +189,7 @@ public final class JournalScanner {
 
     /** What stands at a position; if it is valid, the window holds its head. */
     private Head headAt(long position, int tag) throws IOException {
-        if (position + JournalFormat.RECORD_HEADER_BYTES > source.bytes()
+        if (position + JournalFormat.RECORD_HEADER_BYTES > source.groupsEnd()
                 || !ensure(position, JournalFormat.RECORD_HEADER_BYTES)) {
             return Head.BEYOND;
         }
@@ -188,7 +209,7 @@ public final class JournalScanner {
         if (JournalFormat.fileTag(window, at) != tag) {
             return Head.STALE;
         }
-        return position + JournalFormat.RECORD_HEADER_BYTES + length <= source.bytes() ? Head.VALID : Head.BAD;
+        return position + JournalFormat.RECORD_HEADER_BYTES + length <= source.groupsEnd() ? Head.VALID : Head.BAD;
     }
 
     private static boolean isPossible(RecordType type, int length) {
@@ -264,7 +285,7 @@ public final class JournalScanner {
     /** The first block behind {@code position} at which a valid record starts a group after the one at {@code groupStart}, or -1. */
     private long nextGroup(long position, long groupStart, int tag) throws IOException {
         long block = JournalFormat.blockAligned(position + 1);
-        for (; block + JournalFormat.BLOCK_BYTES <= source.bytes(); block += JournalFormat.BLOCK_BYTES) {
+        for (; block + JournalFormat.BLOCK_BYTES <= source.reach(); block += JournalFormat.BLOCK_BYTES) {
             if (headAt(block, tag) == Head.VALID) {
                 int at = (int) (block - windowStart);
                 long group = (long) JournalFormat.groupBlock(window, at) * JournalFormat.BLOCK_BYTES;
@@ -278,7 +299,7 @@ public final class JournalScanner {
 
     /** Has the window hold that stretch. */
     private boolean ensure(long position, int bytes) throws IOException {
-        if (position + bytes > source.bytes()) {
+        if (position + bytes > source.groupsEnd()) {
             return false;
         }
         if (position >= windowStart && position + bytes <= windowStart + window.limit()) {
@@ -288,7 +309,9 @@ public final class JournalScanner {
             window = ByteBuffer.allocateDirect((int) JournalFormat.blockAligned(bytes));
         }
         windowStart = position;
-        window.clear();
+        // Nothing that counts stands beyond the reach.
+        long useful = Math.max(bytes, source.reach() - position);
+        window.clear().limit((int) Math.min(window.capacity(), useful));
         int read = source.file().read(window, position);
         window.flip();
         return read >= bytes;

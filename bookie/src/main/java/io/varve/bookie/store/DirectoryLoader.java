@@ -324,8 +324,8 @@ final class DirectoryLoader implements JournalScanner.Visitor {
         file.file().force();
     }
 
-    private static JournalScanner.Source source(long number, DiskFile file) throws IOException {
-        return new JournalScanner.Source(number, file, file.size());
+    private JournalScanner.Source source(long number, DiskFile file) throws IOException {
+        return JournalScanner.Source.of(number, file, directory.incarnation());
     }
 
     @Override

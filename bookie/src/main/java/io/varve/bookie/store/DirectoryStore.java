@@ -174,7 +174,13 @@ final class DirectoryStore implements Journal.Listener {
 
     private void openJournalFiles(long maxNumber) throws IOException {
         StoreOptions options = shared.options;
-        files = new JournalFiles(disk, options.journalFileBytes(), incarnation(), maxNumber, options.directWrites());
+        files = new JournalFiles(
+                disk,
+                options.journalFileBytes(),
+                options.groupBytesMax(),
+                incarnation(),
+                maxNumber,
+                options.directWrites());
         recent = Journal.recentGroups(options.groupBytesMax(), options.recentBytesMax());
         indexes = new IndexCache(this, options.indexBytesMax());
         journalReader = new JournalReader(files, recent, indexes, shared.metrics);

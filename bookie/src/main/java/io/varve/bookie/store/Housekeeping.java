@@ -44,8 +44,8 @@ final class Housekeeping {
         if (directory.isOutOfService()) {
             return false;
         }
-        // A free file is ready at once. Making a new one takes long, and writes every byte a second time: only when
-        // nothing else helps.
+        // A free file is ready at once. Making a new one takes long, and writes every byte a second time: little by
+        // little, and only when nothing else helps, so that a full file never waits long for its index and snapshot.
         if (wantsFile() && directory.files().freeCount() > 0) {
             return prepareFile();
         }
@@ -72,7 +72,7 @@ final class Housekeeping {
         if (directory.isShortOfSpace() && directory.files().dropFree()) {
             return true;
         }
-        return wantsFile() && directory.hasRoomForFile() && prepareFile();
+        return wantsFile() && fillSome();
     }
 
     private boolean deleteFilesOfOne() throws IOException {
@@ -106,6 +106,15 @@ final class Housekeeping {
     private boolean prepareFile() throws IOException {
         directory.files().prepare();
         wakeJournal.run();
+        return true;
+    }
+
+    private boolean fillSome() throws IOException {
+        JournalFiles files = directory.files();
+        if (!files.isFilling() && !directory.hasRoomForFile()) {
+            return false;
+        }
+        files.fillSome();
         return true;
     }
 

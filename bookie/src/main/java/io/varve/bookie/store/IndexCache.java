@@ -98,7 +98,7 @@ final class IndexCache implements SegmentIndex.RowsSource {
     private IndexRows rebuild(Run run) throws IOException {
         IndexRows rows = new IndexRows(run.savedCount());
         try (DiskFile file = directory.disk.open(JournalFiles.name(run.file()))) {
-            JournalScanner.Source source = new JournalScanner.Source(run.file(), file, file.size());
+            JournalScanner.Source source = JournalScanner.Source.of(run.file(), file, directory.incarnation());
             new JournalScanner(directory.incarnation(), -1, directory.shared.recoveryRule)
                     .scan(source, List.of(), new Collector(segmentOf(run), run, rows));
         } catch (NoSuchFileException gone) {

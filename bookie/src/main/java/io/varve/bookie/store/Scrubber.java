@@ -79,7 +79,7 @@ final class Scrubber {
         try {
             DiskFile paced = new PacedFile(file, directory.shared.options.journalFileBytes());
             JournalScanner.FileEnd end = new JournalScanner(directory.incarnation(), -1, directory.shared.recoveryRule)
-                    .scan(new JournalScanner.Source(number, paced, paced.size()), List.of(), found);
+                    .scan(JournalScanner.Source.of(number, paced, directory.incarnation()), List.of(), found);
             found.damaged |= end.how() != JournalRecovery.Decision.END_CLEAN;
         } catch (Stopped closing) {
             return;

@@ -60,7 +60,7 @@ public record StoreOptions(
         // Or an entry could be taken that fits into no file.
         require(
                 JournalFormat.blockAligned(JournalFormat.recordBytes(RecordType.ENTRY, entryBytesMax))
-                        <= journalFileBytes - JournalFormat.BLOCK_BYTES,
+                        <= JournalFormat.groupsEnd(journalFileBytes) - JournalFormat.BLOCK_BYTES,
                 "the largest entry fits into a journal file");
         require(
                 diskRelieveBytes > diskReserveBytes,
@@ -97,7 +97,9 @@ public record StoreOptions(
 
     /** The same with journal files of another size, and entries no larger than one holds. */
     StoreOptions withJournalFileBytes(long bytes) {
-        long payloadBytesMax = bytes - JournalFormat.BLOCK_BYTES - JournalFormat.recordBytes(RecordType.ENTRY, 0);
+        long payloadBytesMax = JournalFormat.groupsEnd(bytes)
+                - JournalFormat.BLOCK_BYTES
+                - JournalFormat.recordBytes(RecordType.ENTRY, 0);
         return new StoreOptions(
                 clusterId,
                 bookieId,

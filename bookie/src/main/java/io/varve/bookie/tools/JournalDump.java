@@ -35,10 +35,13 @@ final class JournalDump implements JournalScanner.Visitor {
             }
             long number = JournalFormat.headerFileNumber(header);
             long incarnation = JournalFormat.headerIncarnation(header);
-            out.printf("journal file %d of directory %016x, %d bytes%n", number, incarnation, file.size());
+            JournalScanner.Source source = JournalScanner.Source.of(number, file, incarnation);
+            out.printf(
+                    "journal file %d of directory %016x, %d bytes, reach %d%n",
+                    number, incarnation, source.bytes(), source.reach());
             JournalDump dump = new JournalDump(out);
-            JournalScanner.FileEnd end = new JournalScanner(incarnation, -1, JournalRecovery::decide)
-                    .scan(new JournalScanner.Source(number, file, file.size()), List.of(), dump);
+            JournalScanner.FileEnd end =
+                    new JournalScanner(incarnation, -1, JournalRecovery::decide).scan(source, List.of(), dump);
             out.printf("%d records, end at %d, %s%n", end.records(), end.end(), end.how());
             return dump.damaged ? 1 : 0;
         }

@@ -45,6 +45,7 @@ public final class SimDisk implements Disk {
     private long quotaBytes = Long.MAX_VALUE;
     private long forceNs = 100_000;
     private long bytesWritten;
+    private final TreeMap<String, Long> bytesRead = new TreeMap<>();
 
     public SimDisk(String name, long seed) {
         this.name = name;
@@ -180,6 +181,15 @@ public final class SimDisk implements Disk {
     /** Bytes that were written so far. */
     public synchronized long bytesWritten() {
         return bytesWritten;
+    }
+
+    /** Bytes that were read so far out of files with such a name. */
+    public synchronized long bytesRead(String suffix) {
+        long bytes = 0;
+        for (var file : bytesRead.entrySet()) {
+            bytes += file.getKey().endsWith(suffix) ? file.getValue() : 0;
+        }
+        return bytes;
     }
 
     private boolean operate() throws IOException {
@@ -401,6 +411,7 @@ public final class SimDisk implements Disk {
                 int bytes = (int) Math.max(0, Math.min(to.remaining(), content.size - position));
                 if (bytes > 0) {
                     to.put(content.bytes, (int) position, bytes);
+                    bytesRead.merge(file, (long) bytes, Long::sum);
                 }
                 return bytes;
             }

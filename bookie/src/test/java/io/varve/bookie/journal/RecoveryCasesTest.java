@@ -85,7 +85,7 @@ class RecoveryCasesTest {
         for (var entry : files.entrySet()) {
             DiskFile file = disk.create("file-" + entry.getKey());
             file.write(entry.getValue().duplicate(), 0);
-            sources.add(new JournalScanner.Source(entry.getKey(), file, file.size()));
+            sources.add(JournalScanner.Source.of(entry.getKey(), file, INCARNATION));
         }
         JournalScanner scanner = new JournalScanner(INCARNATION, 0, (head, order, payload, place, later) -> {
             Case is = JournalRecovery.caseOf(head, order, payload, place, later);
