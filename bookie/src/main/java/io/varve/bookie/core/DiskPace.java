@@ -12,6 +12,9 @@ public final class DiskPace {
     /** An fsync's share in the average. */
     private static final double SHARE = 0.1;
 
+    /** Longer than any group takes on a disk that works. */
+    private static final long STUCK_NS = 1_000_000_000;
+
     private double averageNs;
     private boolean slow;
 
@@ -26,6 +29,11 @@ public final class DiskPace {
         boolean changed = now != slow;
         slow = now;
         return changed;
+    }
+
+    /** Whether a write that has been under way for so long says enough, without waiting for its end. */
+    public static boolean isStuck(long underWayNs) {
+        return underWayNs > STUCK_NS;
     }
 
     /** Whether it is slow at the moment. */

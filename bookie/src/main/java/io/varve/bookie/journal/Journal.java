@@ -41,6 +41,8 @@ public final class Journal {
     private boolean failureTold;
     private int inFlight;
     private volatile IOException failure;
+    private volatile boolean flushing;
+    private volatile long flushingSinceNs;
 
     /** What the directory learns. Called on the journal's thread. */
     public interface Listener {
@@ -217,13 +219,22 @@ public final class Journal {
         return slot.get() != null;
     }
 
+    /** For how long the group that is being written has been on its way: 0 if none is. Any thread. */
+    public long flushingNs(long nowNs) {
+        return flushing ? nowNs - flushingSinceNs : 0;
+    }
+
     /** Writes a group, unless one before it failed. Flusher. */
-    void flush(Group group) {
+    void flush(Group group, long nowNs) {
         if (failure == null) {
+            flushingSinceNs = nowNs;
+            flushing = true;
             try {
                 group.flush();
             } catch (IOException trouble) {
                 failure = trouble;
+            } finally {
+                flushing = false;
             }
         }
         group.failure = failure;

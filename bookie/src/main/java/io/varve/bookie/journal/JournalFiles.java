@@ -107,10 +107,26 @@ public final class JournalFiles {
             return;
         }
         if (!isFree(fileName)) {
-            freeName = FREE + fileName;
+            freeName = unusedFreeName(numberOf(fileName));
             disk.rename(DIRECTORY + "/" + fileName, DIRECTORY + "/" + freeName);
         }
         free.add(DIRECTORY + "/" + freeName);
+    }
+
+    /** Deletes a file found at the start that holds nothing. */
+    public void discard(String fileName) throws IOException {
+        disk.delete(DIRECTORY + "/" + fileName);
+        disk.forceDirectory(DIRECTORY);
+    }
+
+    /** One that was being made when the process died may have the name of the number that another got. */
+    private String unusedFreeName(long from) throws IOException {
+        for (long number = from; ; number++) {
+            String name = FREE + baseName(number) + SUFFIX;
+            if (!disk.exists(DIRECTORY + "/" + name)) {
+                return name;
+            }
+        }
     }
 
     private boolean hasFullLength(String fileName) throws IOException {
@@ -192,7 +208,7 @@ public final class JournalFiles {
      */
     public void fillSome() throws IOException {
         if (filling == null) {
-            fillingName = DIRECTORY + "/" + FREE + baseName(nextNumber) + SUFFIX;
+            fillingName = DIRECTORY + "/" + unusedFreeName(nextNumber);
             filling = disk.create(fillingName);
             filledBytes = 0;
         }

@@ -121,7 +121,7 @@ public final class JournalLoop implements AutoCloseable {
                 wake();
             }
             long startNs = System.nanoTime();
-            journal.flush(group);
+            journal.flush(group, startNs);
             group.flushNs = System.nanoTime() - startNs;
             wake();
         }

@@ -123,7 +123,7 @@ public final class BookieConfig {
             .withDefault(Long.toString(2048L * MIB));
     public static final ConfigKey<Long> SETTLE_RATE = ConfigKey.number(
                     "bookie.settle.bytes.per.second",
-                    "How fast settling reads, for each directory.",
+                    "How fast settling reads, for each directory, while no more waits than should; faster the more does.",
                     MIB,
                     Long.MAX_VALUE)
             .withDefault(Long.toString(64L * MIB));

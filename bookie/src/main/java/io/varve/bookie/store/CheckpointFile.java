@@ -20,6 +20,9 @@ import java.util.TreeMap;
  * <pre>
  *  | "VCKP"4 | version 4 | segment 8 | { offset 8 | bytes 4 | state }… | crc32c 4 |
  * </pre>
+ *
+ * There is no index in it, because there are few of them, {@link CheckpointRef#KEPT} or one more, and it is read only when an owner takes over, or at a start that finds it
+ * younger than its snapshot.
  */
 final class CheckpointFile {
 
@@ -75,12 +78,14 @@ final class CheckpointFile {
         return state == null ? null : Unpooled.wrappedBuffer(state);
     }
 
-    /** References to states that are all here. */
+    /** References to states that are all here: the newest ones, as many as are kept. */
     static List<CheckpointRef> references(SortedMap<Long, ByteBuffer> states) {
-        List<CheckpointRef> refs = new ArrayList<>();
-        states.forEach(
-                (offset, state) -> refs.add(new CheckpointRef(offset, CheckpointRef.SETTLED, 0, state.remaining())));
-        return List.copyOf(refs);
+        List<CheckpointRef> refs = List.of();
+        for (var state : states.entrySet()) {
+            int bytes = state.getValue().remaining();
+            refs = CheckpointRef.add(refs, new CheckpointRef(state.getKey(), CheckpointRef.SETTLED, 0, bytes));
+        }
+        return refs;
     }
 
     /** The same references, pointing here for those that are here. */

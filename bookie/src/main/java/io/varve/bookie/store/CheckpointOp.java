@@ -75,7 +75,7 @@ final class CheckpointOp extends JournalOp {
     protected void onDurable() {
         if (written != null) {
             replica.onCheckpointDurable(written);
-            replica.directory.onReleased();
+            replica.directory.fullFiles().onReleased();
         }
     }
 

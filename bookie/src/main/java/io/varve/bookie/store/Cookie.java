@@ -5,13 +5,13 @@ import io.varve.base.StartupException;
 import io.varve.base.StartupException.Reason;
 import io.varve.bookie.core.DirectoryRecovery;
 import io.varve.bookie.core.DirectoryRecovery.Content;
-import io.varve.bookie.core.DirectoryRecovery.DirectoryCase;
-import io.varve.bookie.core.DirectoryRecovery.Twin;
 import io.varve.bookie.disk.Disk;
 import io.varve.bookie.disk.DiskFile;
+import io.varve.bookie.journal.JournalFiles;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.NoSuchFileException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -60,37 +60,40 @@ record Cookie(String clusterId, BookieId bookie, long incarnation, List<Long> si
     }
 
     /**
-     * Reads a directory's cookie, or nothing ({@code null}) if the directory is empty.
+     * What a directory says of whose it is.
      *
-     * @throws StartupException DIRECTORY_FOREIGN if it isn't this bookie's, or nobody can tell
+     * @param cookie {@code null} if there is none that can be read
+     * @param remark why it can't be read; or the name of a file that is there without one
      */
-    static Cookie read(Disk disk, String clusterId, BookieId bookie) throws IOException {
-        Cookie cookie = null;
-        String unreadable = "";
-        DirectoryRecovery.Cookie found = DirectoryRecovery.Cookie.NONE;
-        if (disk.exists(NAME)) {
-            try {
-                cookie = parse(readText(disk));
-                found = cookie.ownerIs(clusterId, bookie);
-            } catch (Unreadable trouble) {
-                found = DirectoryRecovery.Cookie.UNREADABLE;
-                unreadable = trouble.getMessage();
-            }
-        }
+    record Seen(DirectoryRecovery.Cookie owner, Content content, Cookie cookie, String remark) {}
+
+    /** Looks at a directory. */
+    static Seen look(Disk disk, String clusterId, BookieId bookie) throws IOException {
         List<String> files = new ArrayList<>(disk.list(""));
         files.removeAll(LEFT_BY_FORMAT);
-        DirectoryCase is = DirectoryRecovery.caseOf(found, files.isEmpty() ? Content.EMPTY : Content.FILES, Twin.NONE);
-        return switch (is) {
-            case NEW -> null;
-            case OURS -> cookie;
-            case COOKIE_MISSING ->
-                throw foreign(disk, "it holds files (" + files.get(0) + ") but no cookie. Name an empty directory");
-            case COOKIE_UNREADABLE -> throw foreign(disk, unreadable);
-            case CLUSTER_DIFFERS ->
-                throw foreign(disk, "it belongs to cluster " + cookie.clusterId + ", not " + clusterId);
-            case BOOKIE_DIFFERS -> throw foreign(disk, "it belongs to bookie " + cookie.bookie + ", not " + bookie);
-            case COPY -> throw copyOfAnother(disk);
-        };
+        // A young store has nothing else at the top than what an interrupted formatting leaves.
+        files.addAll(filesIn(disk, JournalFiles.DIRECTORY));
+        files.addAll(filesIn(disk, SegmentFiles.DIRECTORY));
+        Content content = files.isEmpty() ? Content.EMPTY : Content.FILES;
+        if (!disk.exists(NAME)) {
+            return new Seen(DirectoryRecovery.Cookie.NONE, content, null, files.isEmpty() ? "" : files.get(0));
+        }
+        try {
+            Cookie cookie = parse(readText(disk));
+            return new Seen(cookie.ownerIs(clusterId, bookie), content, cookie, "");
+        } catch (Unreadable trouble) {
+            return new Seen(DirectoryRecovery.Cookie.UNREADABLE, content, null, trouble.getMessage());
+        }
+    }
+
+    private static List<String> filesIn(Disk disk, String directory) throws IOException {
+        try {
+            return disk.list(directory).stream()
+                    .map(name -> directory + "/" + name)
+                    .toList();
+        } catch (NoSuchFileException missing) {
+            return List.of();
+        }
     }
 
     private DirectoryRecovery.Cookie ownerIs(String wantedCluster, BookieId wantedBookie) {
@@ -98,11 +101,6 @@ record Cookie(String clusterId, BookieId bookie, long incarnation, List<Long> si
             return DirectoryRecovery.Cookie.OTHER_CLUSTER;
         }
         return bookie.equals(wantedBookie) ? DirectoryRecovery.Cookie.OURS : DirectoryRecovery.Cookie.OTHER_BOOKIE;
-    }
-
-    /** What to say of a directory that is a copy of another one. */
-    static StartupException copyOfAnother(Disk disk) {
-        return foreign(disk, "it is a copy of another directory of this bookie");
     }
 
     /**
@@ -193,7 +191,8 @@ record Cookie(String clusterId, BookieId bookie, long incarnation, List<Long> si
         }
     }
 
-    private static StartupException foreign(Disk disk, String why) {
+    /** That a directory is not usable here. */
+    static StartupException foreign(Disk disk, String why) {
         return new StartupException(
                 Reason.DIRECTORY_FOREIGN, "The data directory " + disk.name() + " is not usable here: " + why + ".");
     }

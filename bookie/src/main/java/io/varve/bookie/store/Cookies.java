@@ -1,8 +1,15 @@
 package io.varve.bookie.store;
 
 import io.varve.base.BookieId;
+import io.varve.base.InvariantViolation;
 import io.varve.base.Randomness;
 import io.varve.bookie.core.DirectoryRecovery;
+import io.varve.bookie.core.DirectoryRecovery.Decision;
+import io.varve.bookie.core.DirectoryRecovery.DirectoryCase;
+import io.varve.bookie.core.DirectoryRecovery.Siblings;
+import io.varve.bookie.core.DirectoryRecovery.Snapshots;
+import io.varve.bookie.core.DirectoryRecovery.Twin;
+import io.varve.bookie.core.RecoveryRule;
 import io.varve.bookie.disk.Disk;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -27,34 +34,47 @@ final class Cookies {
     record Found(Disk disk, Cookie cookie, SortedSet<Long> lost) {}
 
     /**
-     * Reads and, where they are new or know too little, writes the cookies of all directories.
+     * Reads and, where they are new or know too little, writes the cookies of all directories. Nothing is written before all of them are known to be usable.
      *
      * @throws io.varve.base.StartupException DIRECTORY_FOREIGN
      */
-    static List<Found> check(List<Disk> disks, String clusterId, BookieId bookie, Randomness randomness)
+    static List<Found> check(
+            List<Disk> disks, String clusterId, BookieId bookie, Randomness randomness, RecoveryRule rule)
             throws IOException {
-        List<Cookie> read = new ArrayList<>();
+        List<Cookie.Seen> seen = new ArrayList<>();
         SortedSet<Long> known = new TreeSet<>();
         SortedSet<Long> present = new TreeSet<>();
+        List<Twin> twins = new ArrayList<>();
         for (Disk disk : disks) {
-            Cookie cookie = Cookie.read(disk, clusterId, bookie);
-            read.add(cookie);
-            if (cookie != null) {
-                DirectoryRecovery.Twin twin = present.add(cookie.incarnation())
-                        ? DirectoryRecovery.Twin.NONE
-                        : DirectoryRecovery.Twin.SAME_INCARNATION;
-                DirectoryRecovery.DirectoryCase is =
-                        DirectoryRecovery.caseOf(DirectoryRecovery.Cookie.OURS, DirectoryRecovery.Content.FILES, twin);
-                if (is.decision() == DirectoryRecovery.Decision.REFUSE) {
-                    throw Cookie.copyOfAnother(disk);
-                }
-                known.addAll(cookie.siblings());
+            Cookie.Seen one = Cookie.look(disk, clusterId, bookie);
+            seen.add(one);
+            boolean ours = one.owner() == DirectoryRecovery.Cookie.OURS;
+            twins.add(ours && !present.add(one.cookie().incarnation()) ? Twin.SAME_INCARNATION : Twin.NONE);
+            if (ours) {
+                known.addAll(one.cookie().siblings());
             }
         }
         SortedSet<Long> lost = new TreeSet<>(known);
         lost.removeAll(present);
+        List<DirectoryCase> cases = new ArrayList<>();
         for (int at = 0; at < disks.size(); at++) {
-            if (read.get(at) == null) {
+            Cookie.Seen one = seen.get(at);
+            // Its snapshots are read when it is loaded.
+            DirectoryCase is = rule.directoryCase(
+                    one.owner(),
+                    one.content(),
+                    twins.get(at),
+                    lost.isEmpty() ? Siblings.COMPLETE : Siblings.INCOMPLETE,
+                    Snapshots.READABLE);
+            if (is.decision() == Decision.REFUSE) {
+                throw Cookie.foreign(disks.get(at), why(is, one, clusterId, bookie));
+            }
+            cases.add(is);
+        }
+        List<Cookie> read = new ArrayList<>();
+        for (int at = 0; at < disks.size(); at++) {
+            read.add(seen.get(at).cookie());
+            if (cases.get(at).decision() == Decision.FORMAT) {
                 long incarnation = newIncarnation(randomness, known);
                 known.add(incarnation);
                 read.set(at, new Cookie(clusterId, bookie, incarnation, List.of(incarnation)));
@@ -79,6 +99,18 @@ final class Cookies {
             found.add(new Found(disks.get(at), cookie, lost));
         }
         return found;
+    }
+
+    private static String why(DirectoryCase is, Cookie.Seen seen, String clusterId, BookieId bookie) {
+        return switch (is) {
+            case COOKIE_MISSING -> "it holds files (" + seen.remark() + ") but no cookie. Name an empty directory";
+            case COOKIE_UNREADABLE -> seen.remark();
+            case CLUSTER_DIFFERS -> "it belongs to cluster " + seen.cookie().clusterId() + ", not " + clusterId;
+            case BOOKIE_DIFFERS -> "it belongs to bookie " + seen.cookie().bookie() + ", not " + bookie;
+            case COPY -> "it is a copy of another directory of this bookie";
+            case NEW, OURS, SIBLING_LOST, SNAPSHOT_LOST ->
+                throw new InvariantViolation("a directory in case " + is + " is not refused for its cookie");
+        };
     }
 
     private static long newIncarnation(Randomness randomness, SortedSet<Long> known) {

@@ -1,15 +1,25 @@
 package io.varve.bookie.store;
 
+import io.varve.base.Invariant;
 import io.varve.base.SegmentId;
 import io.varve.base.StartupException;
 import io.varve.base.StartupException.Reason;
 import io.varve.bookie.core.DirectoryRecovery;
+import io.varve.bookie.core.DirectoryRecovery.Content;
 import io.varve.bookie.core.DirectoryRecovery.Covered;
+import io.varve.bookie.core.DirectoryRecovery.End;
+import io.varve.bookie.core.DirectoryRecovery.Entries;
 import io.varve.bookie.core.DirectoryRecovery.File;
 import io.varve.bookie.core.DirectoryRecovery.FileCase;
 import io.varve.bookie.core.DirectoryRecovery.Index;
+import io.varve.bookie.core.DirectoryRecovery.Journal;
+import io.varve.bookie.core.DirectoryRecovery.ReplicaCase;
+import io.varve.bookie.core.DirectoryRecovery.Siblings;
+import io.varve.bookie.core.DirectoryRecovery.Snapshots;
+import io.varve.bookie.core.DirectoryRecovery.Twin;
 import io.varve.bookie.core.JournalFormat;
 import io.varve.bookie.core.RecordType;
+import io.varve.bookie.core.RecoveryRule;
 import io.varve.bookie.core.SegmentReplica;
 import io.varve.bookie.disk.Disk;
 import io.varve.bookie.disk.DiskFile;
@@ -19,9 +29,7 @@ import io.varve.protocol.storage.EntryFormat;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
-import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.function.Function;
@@ -32,31 +40,29 @@ import org.slf4j.LoggerFactory;
  * Brings a directory back: the newest snapshot, the indexes of the journal files that it covers, and then the records of the files after it, one by one. Used
  * once, by one thread, before the directory serves.
  */
-final class DirectoryLoader implements JournalScanner.Visitor {
+final class DirectoryLoader {
 
     private static final Logger LOG = LoggerFactory.getLogger(DirectoryLoader.class);
 
     private final DirectoryStore directory;
     private final Disk disk;
+    private final RecoveryRule rule;
     private final SortedMap<SegmentId, Replica> replicas = new TreeMap<>();
     private final List<Long> scanned = new ArrayList<>();
     private final List<Long> covered = new ArrayList<>();
     private final List<Long> unindexed = new ArrayList<>();
     private final List<String> free = new ArrayList<>();
-    /** Whose checkpoints moved since the snapshot. */
-    private final Set<Replica> settledAnew = new LinkedHashSet<>();
-    /** Who came with all their checkpoints since the snapshot. */
-    private final Set<Replica> imported = new LinkedHashSet<>();
+    private final JournalReplay replay;
 
     private long maxNumber;
     private long nextSequence;
-    private boolean damaged;
-    private int lost;
     private JournalScanner.FileEnd lastEnd;
 
     DirectoryLoader(DirectoryStore directory, Disk disk) {
         this.directory = directory;
         this.disk = disk;
+        this.replay = new JournalReplay(directory, replicas);
+        this.rule = directory.shared.recoveryRule;
     }
 
     /** What was found. */
@@ -96,12 +102,13 @@ final class DirectoryLoader implements JournalScanner.Visitor {
 
     /** Whether records that were durable are missing, nobody knows whose. */
     boolean isDamaged() {
-        return damaged;
+        return replay.isDamaged();
     }
 
     void load() throws IOException {
         Snapshot snapshot = Snapshot.readNewest(disk, directory.incarnation());
         if (snapshot == null) {
+            checkRefused(Snapshots.NONE);
             throw new StartupException(
                     Reason.DISK,
                     "The data directory " + disk.name()
@@ -119,23 +126,31 @@ final class DirectoryLoader implements JournalScanner.Visitor {
                 free.add(name);
             }
         }
-        for (long number : covered) {
-            loadIndex(number);
-        }
+        loadIndexes(snapshot);
         scan(snapshot, toScan);
         repointCheckpoints();
         checkWhole();
-        if (lost > 0) {
-            LOG.error("replicas=lost directory={} count={} journal_damaged={}", disk.name(), lost, damaged);
+        if (replay.lost() > 0) {
+            LOG.error(
+                    "replicas=lost directory={} count={} journal_damaged={}",
+                    disk.name(),
+                    replay.lost(),
+                    replay.isDamaged());
         }
         deleteOrphans();
     }
 
+    private void checkRefused(Snapshots snapshots) {
+        DirectoryRecovery.DirectoryCase is = rule.directoryCase(
+                DirectoryRecovery.Cookie.OURS, Content.FILES, Twin.NONE, Siblings.COMPLETE, snapshots);
+        Invariant.check(is.decision() == DirectoryRecovery.Decision.REFUSE, "without a snapshot nothing is opened");
+    }
+
     private void repointCheckpoints() {
-        for (Replica replica : settledAnew) {
+        for (Replica replica : replay.settledAnew()) {
             findCheckpoints(replica, here -> CheckpointFile.repoint(replica.acceptedCheckpoints, here.keySet()));
         }
-        for (Replica replica : imported) {
+        for (Replica replica : replay.imported()) {
             findCheckpoints(replica, CheckpointFile::references);
         }
     }
@@ -154,7 +169,7 @@ final class DirectoryLoader implements JournalScanner.Visitor {
 
     /** Files of segments that are not, or no longer, here. An import that has not come to its end is left for the next one. */
     private void deleteOrphans() throws IOException {
-        if (damaged) {
+        if (replay.isDamaged()) {
             return;
         }
         for (String name : disk.list(SegmentFiles.DIRECTORY)) {
@@ -192,18 +207,38 @@ final class DirectoryLoader implements JournalScanner.Visitor {
         nextSequence = snapshot.nextSequence();
     }
 
+    private void loadIndexes(Snapshot snapshot) throws IOException {
+        long expected = covered.isEmpty() ? snapshot.fileNumber() + 1 : covered.get(0);
+        for (long number : covered) {
+            if (number != expected) {
+                checkGone();
+            }
+            loadIndex(number);
+            expected = number + 1;
+        }
+        if (expected <= snapshot.fileNumber()) {
+            checkGone();
+        }
+    }
+
+    /** Most of what is gone was needed no more; who has entries in it is found out when all is read. */
+    private void checkGone() {
+        FileCase is = rule.fileCase(Covered.YES, File.MISSING, Index.NONE);
+        Invariant.check(is == FileCase.GONE, "a full file that isn't there is no damage by itself");
+    }
+
     private void loadIndex(long number) throws IOException {
         boolean read = JournalIndexFile.read(
                 disk,
                 directory.incarnation(),
                 number,
                 (segment, first, end, rowsAt, rows) -> addRun(segment, number, first, end, rowsAt, rows));
-        FileCase is = DirectoryRecovery.caseOf(Covered.YES, File.INTACT, read ? Index.INTACT : Index.NONE);
+        FileCase is = rule.fileCase(Covered.YES, File.INTACT, read ? Index.INTACT : Index.NONE);
         if (is == FileCase.INDEX_MISSING) {
             unindexed.add(number);
             LOG.warn("journal_index=missing directory={} file={} action=read_journal", disk.name(), number);
             try (DiskFile file = disk.open(JournalFiles.name(number))) {
-                new JournalScanner(directory.incarnation(), -1, directory.shared.recoveryRule)
+                new JournalScanner(directory.incarnation(), -1, rule)
                         .scan(source(number, file), List.of(), new EntriesOnly());
             }
         }
@@ -219,27 +254,8 @@ final class DirectoryLoader implements JournalScanner.Visitor {
         }
     }
 
-    private void addToIndex(SegmentId segment, long file, long position, long first, long end, int bytes) {
-        Replica replica = replicas.get(segment);
-        if (replica != null && end > replica.settled.end() && end <= replica.state.acceptedEnd()) {
-            index(replica, file, position, first, end, bytes);
-        }
-    }
-
-    /**
-     * A file in between may be gone, because all that was in it has been settled since the snapshot: the record that says so comes later. Whether what is left is
-     * whole is checked at the end.
-     */
-    private static void index(Replica replica, long file, long position, long first, long end, int bytes) {
-        if (!replica.index.add(file, position, first, end, bytes)) {
-            replica.index.clear();
-            replica.index.add(file, position, first, end, bytes);
-        }
-    }
-
     private void scan(Snapshot snapshot, List<Long> toScan) throws IOException {
-        JournalScanner scanner =
-                new JournalScanner(directory.incarnation(), nextSequence, directory.shared.recoveryRule);
+        JournalScanner scanner = new JournalScanner(directory.incarnation(), nextSequence, rule);
         List<JournalScanner.Source> sources = new ArrayList<>();
         try {
             for (long number : toScan) {
@@ -250,12 +266,14 @@ final class DirectoryLoader implements JournalScanner.Visitor {
             for (int at = 0; at < sources.size(); at++) {
                 JournalScanner.Source file = sources.get(at);
                 List<JournalScanner.Source> later = sources.subList(at + 1, sources.size());
-                JournalScanner.FileEnd end = scanner.scan(file, later, this);
+                JournalScanner.FileEnd end = scanner.scan(file, later, replay);
                 if (end.records() == 0) {
                     free.add(JournalFiles.name(file.number()).substring(JournalFiles.DIRECTORY.length() + 1));
                     continue;
                 }
-                damaged |= ended;
+                if (ended) {
+                    replay.setDamaged();
+                }
                 ended = end.how() != io.varve.bookie.core.JournalRecovery.Decision.END_OF_FILE;
                 scanned.add(file.number());
                 unindexed.add(file.number());
@@ -290,14 +308,14 @@ final class DirectoryLoader implements JournalScanner.Visitor {
                         JournalFormat.isFileHeader(header, source.number(), source.bytes(), directory.incarnation());
                 file = intact ? File.INTACT : File.HEADER_WRONG;
             }
-            if (DirectoryRecovery.caseOf(Covered.NO, file, Index.NONE) == FileCase.LOST) {
+            if (rule.fileCase(Covered.NO, file, Index.NONE) == FileCase.LOST) {
                 LOG.error(
                         "journal=damaged directory={} file={} expected={} why={}",
                         disk.name(),
                         source.number(),
                         expected,
                         file);
-                damaged = true;
+                replay.setDamaged();
             }
             expected = source.number() + 1;
         }
@@ -328,150 +346,32 @@ final class DirectoryLoader implements JournalScanner.Visitor {
         return JournalScanner.Source.of(number, file, directory.incarnation());
     }
 
-    @Override
-    public void onRecord(RecordType type, ByteBuffer record, int at, long file, long position) {
-        int fixed = JournalFormat.fixedAt(at);
-        if (!directory.shared.recoveryRule.applies(type)) {
-            return;
-        }
-        switch (type) {
-            case ENTRY -> onEntry(record, at, file, position);
-            case CREATE -> onCreate(record, fixed);
-            case FENCE ->
-                directory.shared.fence(Records.partition(record, fixed)).raise(record.getInt(fixed + 20));
-            case SEAL -> {
-                Replica replica = replicas.get(Records.segment(record, fixed));
-                if (replica != null) {
-                    replica.state.seal(record.getInt(fixed + 16), record.getLong(fixed + 8));
-                }
-            }
-            case DELETE -> replicas.remove(Records.segment(record, fixed));
-            case CHECKPOINT -> {
-                Replica replica = replicas.get(Records.segment(record, fixed));
-                if (replica != null) {
-                    CheckpointRef ref = new CheckpointRef(
-                            record.getLong(fixed + 8),
-                            file,
-                            position,
-                            JournalFormat.length(record, at) - type.fixedBytes());
-                    replica.addCheckpoint(ref);
-                    replica.onCheckpointDurable(ref);
-                }
-            }
-            case SETTLED -> {
-                Replica replica = replicas.get(Records.segment(record, fixed));
-                if (replica != null) {
-                    replica.settle(new Replica.Settled(record.getLong(fixed + 8), record.getLong(fixed + 16)));
-                    replica.index.dropBelow(replica.settled.end());
-                    settledAnew.add(replica);
-                }
-            }
-            case QUARANTINE -> {
-                Replica replica = replicas.get(Records.segment(record, fixed));
-                if (replica != null) {
-                    replica.health = ReplicaInfo.Health.QUARANTINED;
-                }
-            }
-            case IMPORT -> onImport(record, fixed);
-            case MARK -> {}
-        }
-    }
-
-    private void onCreate(ByteBuffer record, int fixed) {
-        SegmentId segment = Records.segment(record, fixed);
-        replicas.putIfAbsent(
-                segment,
-                new Replica(
-                        new SegmentReplica(
-                                segment,
-                                directory.shared.fence(Records.partition(record, fixed + 8)),
-                                record.getInt(fixed + 28),
-                                record.getLong(fixed + 32)),
-                        directory,
-                        Replica.Phase.LIVE));
-    }
-
-    private void onImport(ByteBuffer record, int fixed) {
-        SegmentId segment = Records.segment(record, fixed);
-        long end = record.getLong(fixed + 40);
-        Replica replica = new Replica(
-                new SegmentReplica(
-                        segment,
-                        directory.shared.fence(Records.partition(record, fixed + 8)),
-                        record.getInt(fixed + 28),
-                        record.getLong(fixed + 32),
-                        end,
-                        end,
-                        end,
-                        Integer.MAX_VALUE),
-                directory,
-                Replica.Phase.LIVE);
-        replica.bytes = record.getLong(fixed + 48);
-        replica.settle(new Replica.Settled(end, replica.bytes));
-        replicas.put(segment, replica);
-        imported.add(replica);
-    }
-
-    private void onEntry(ByteBuffer record, int at, long file, long position) {
-        Replica replica = replicas.get(Records.segment(record, JournalFormat.fixedAt(at)));
-        if (replica == null) {
-            // Deleted later on would be here still; so its creation is among what is missing.
-            damaged = true;
-            return;
-        }
-        int entry = at + JournalFormat.ENTRY_AT;
-        long first = EntryFormat.firstOffset(record, entry);
-        long end = EntryFormat.lastOffset(record, entry) + 1;
-        int bytes = EntryFormat.HEADER_BYTES + EntryFormat.payloadLength(record, entry);
-        if (first != replica.state.acceptedEnd()) {
-            lose(replica, "an entry is missing before offset " + first);
-            return;
-        }
-        index(replica, file, position, first, end, bytes);
-        replica.state.accept(first, end - 1, record.getLong(JournalFormat.fixedAt(at) + 8));
-        replica.state.onDurable(end);
-        replica.bytes += bytes;
-    }
-
-    @Override
-    public void onSegmentDamaged(RecordType type, ByteBuffer record, int at, long file, long position) {
-        if (type == RecordType.ENTRY) {
-            Replica replica = replicas.get(Records.segment(record, JournalFormat.fixedAt(at)));
-            if (replica != null) {
-                lose(replica, "an entry in journal file " + file + " is damaged at " + position);
-            }
-        }
-    }
-
-    @Override
-    public void onJournalDamaged(long file, long position) {
-        LOG.error("journal=damaged directory={} file={} position={}", disk.name(), file, position);
-        damaged = true;
-    }
-
-    private void lose(Replica replica, String why) {
-        if (replica.isIntact()) {
-            replica.health = ReplicaInfo.Health.LOST;
-            LOG.debug("replica=lost segment={} directory={} why=\"{}\"", replica.id(), disk.name(), why);
-            lost++;
-            directory.onDamageFound(replica, why);
-        }
-    }
-
     private void checkWhole() throws IOException {
         for (Replica replica : replicas.values()) {
             SegmentReplica state = replica.state;
-            boolean covered = replica.settled.end() == state.acceptedEnd()
-                    || (replica.index.firstOffset() <= replica.settled.end()
-                            && replica.index.endOffset() == state.acceptedEnd());
-            if (replica.settled.bytes() > 0 && !disk.exists(SegmentFiles.data(replica.id()))) {
-                lose(replica, "its settled file is missing");
-            } else if (!covered) {
-                lose(replica, "a journal file with its entries is missing");
-            } else if (damaged && state.sealedEnd() != state.acceptedEnd()) {
-                lose(replica, "the journal lost records, which may have been this segment's");
+            ReplicaCase is = rule.replicaCase(
+                    entriesOf(replica),
+                    replay.isDamaged() ? Journal.DAMAGED : Journal.WHOLE,
+                    state.sealedEnd() == state.acceptedEnd() ? End.SEALED : End.OPEN);
+            switch (is) {
+                case INTACT -> {}
+                case SETTLED_FILE_LOST -> replay.lose(replica, "its settled file is missing or too short");
+                case ENTRIES_LOST -> replay.lose(replica, "a journal file with its entries is missing");
+                case END_IN_DOUBT ->
+                    replay.lose(replica, "the journal lost records, which may have been this segment's");
             }
         }
+    }
+
+    private Entries entriesOf(Replica replica) throws IOException {
+        Replica.Settled settled = replica.settled;
+        if (settled.bytes() > 0 && !SettledFile.mayHold(disk, replica.id(), settled.bytes())) {
+            return Entries.SETTLED_FILE_SHORT;
+        }
+        long end = replica.state.acceptedEnd();
+        boolean covered = settled.end() == end
+                || (replica.index.firstOffset() <= settled.end() && replica.index.endOffset() == end);
+        return covered ? Entries.COMPLETE : Entries.JOURNAL_FILE_GONE;
     }
 
     /** For files whose control records the snapshot has. */
@@ -480,7 +380,7 @@ final class DirectoryLoader implements JournalScanner.Visitor {
         public void onRecord(RecordType type, ByteBuffer record, int at, long file, long position) {
             if (type == RecordType.ENTRY) {
                 int entry = at + JournalFormat.ENTRY_AT;
-                addToIndex(
+                replay.addToIndex(
                         Records.segment(record, JournalFormat.fixedAt(at)),
                         file,
                         position,
@@ -492,7 +392,7 @@ final class DirectoryLoader implements JournalScanner.Visitor {
 
         @Override
         public void onSegmentDamaged(RecordType type, ByteBuffer record, int at, long file, long position) {
-            DirectoryLoader.this.onSegmentDamaged(type, record, at, file, position);
+            replay.onSegmentDamaged(type, record, at, file, position);
         }
 
         @Override

@@ -1,6 +1,7 @@
 package io.varve.bookie.store;
 
 import io.varve.base.FaultHandler;
+import io.varve.bookie.core.SettlePace;
 import io.varve.bookie.journal.JournalLoop;
 import java.io.Closeable;
 import java.io.IOException;
@@ -67,7 +68,15 @@ final class DirectoryRunner implements Closeable {
     }
 
     private void settle() {
-        Settler work = new Settler(store, bytes -> pause(bytes, store.shared.options.settleBytesPerSecond()));
+        StoreOptions options = store.shared.options;
+        Settler work = new Settler(
+                store,
+                bytes -> pause(
+                        bytes,
+                        SettlePace.bytesPerSecond(
+                                options.settleBytesPerSecond(),
+                                store.fullFiles().backlogBytes(),
+                                options.unsettledBytesMax())));
         while (!closing) {
             try {
                 if (!work.step()) {

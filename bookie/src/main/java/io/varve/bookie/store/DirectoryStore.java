@@ -5,8 +5,6 @@ import io.varve.bookie.client.BookieClient.FenceReply;
 import io.varve.bookie.client.BookieStatus;
 import io.varve.bookie.core.DiskPace;
 import io.varve.bookie.core.Fence;
-import io.varve.bookie.core.NeededFiles;
-import io.varve.bookie.core.SegmentReplica;
 import io.varve.bookie.disk.Disk;
 import io.varve.bookie.disk.DiskFullException;
 import io.varve.bookie.journal.Journal;
@@ -14,7 +12,6 @@ import io.varve.bookie.journal.JournalFiles;
 import io.varve.bookie.journal.JournalOp;
 import io.varve.bookie.journal.RecentGroups;
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -34,17 +31,16 @@ final class DirectoryStore implements Journal.Listener {
 
     private static final Logger LOG = LoggerFactory.getLogger(DirectoryStore.class);
 
-    /** How long a directory that had no room takes nothing new, whatever is said to be free. */
-    private static final long FULL_NS_MIN = 10_000_000_000L;
-
     final SharedState shared;
     final Disk disk;
     final AckBatch acks = new AckBatch();
     private final Cookie cookie;
     private final ConcurrentSkipListMap<SegmentId, Replica> replicas = new ConcurrentSkipListMap<>();
-    private final ConcurrentLinkedQueue<Snapshot> snapshotsDue = new ConcurrentLinkedQueue<>();
     private final SettledFiles settledFiles;
-    private final List<Runnable> whenRelieved = new ArrayList<>();
+    private final DirectoryCondition condition;
+    private final BackPressure backPressure;
+    private final GroupMeter meter;
+    private FullFiles fullFiles;
     private DirectoryLoader loaded;
     private JournalFiles files;
     private RecentGroups recent;
@@ -52,35 +48,20 @@ final class DirectoryStore implements Journal.Listener {
     private JournalReader journalReader;
     private Journal journal;
     private volatile Consumer<JournalOp> submitter;
-    private volatile DirectoryInfo.State state = DirectoryInfo.State.WRITABLE;
-    private volatile long freeBytes;
-    private volatile long totalBytes;
-    private volatile boolean shortOfSpace;
-    private volatile long fullUntilNs;
     private boolean damaged;
-    /** Everything in journal files up to this one, but for the entries, is in a snapshot. Housekeeping thread. */
-    volatile long coveredNumber;
-    /** Goes up whenever something in journal files may not be needed any more. Journal's thread. */
-    private volatile long releases;
-    /** Replaced by copies that aren't durable yet: until they are, a crash would bring these back. */
-    private final ConcurrentLinkedQueue<Replica> retained = new ConcurrentLinkedQueue<>();
     /** Segments whose own files somebody is at work on. */
     private final Set<SegmentId> heldFiles = ConcurrentHashMap.newKeySet();
     /** Replicas whose own files are to be deleted. */
     final ConcurrentLinkedQueue<SegmentId> filesToDelete = new ConcurrentLinkedQueue<>();
-
-    private final DiskPace pace = new DiskPace();
-    private volatile boolean slow;
-    private long appendedEntries;
-    private long appendedBytes;
-    private long firstSubmittedNs;
 
     DirectoryStore(SharedState shared, Disk disk, Cookie cookie) {
         this.shared = shared;
         this.disk = disk;
         this.cookie = cookie;
         this.settledFiles = new SettledFiles(disk);
-        this.fullUntilNs = shared.clock.nanoTime();
+        this.condition = new DirectoryCondition(shared.options, shared.clock);
+        this.backPressure = new BackPressure(() -> journal.pendingBytes(), shared.options.pendingBytesMax());
+        this.meter = new GroupMeter(shared.metrics, shared.clock);
     }
 
     /** Lays out an empty directory. The cookie comes last: without it there is nothing that counts. */
@@ -135,18 +116,23 @@ final class DirectoryStore implements Journal.Listener {
         measureSpace();
         if (damaged) {
             // Nothing is written over the evidence. What is sealed and whole can still be read.
-            state = DirectoryInfo.State.OUT_OF_SERVICE;
+            condition.goOutOfService();
             shared.setOutOfService(incarnation());
         } else {
             shared.setVouchedFor(incarnation());
+            List<String> free = loaded.free();
             for (long number : loaded.unindexed()) {
-                indexes.onWritten(JournalIndexFile.write(disk, incarnation(), number, replicas.values()));
+                withRoom(
+                        free,
+                        () -> indexes.onWritten(
+                                JournalIndexFile.write(disk, incarnation(), number, replicas.values())));
             }
-            snapshot(loaded.maxNumber(), loaded.nextSequence()).write(disk, incarnation());
-            for (String name : loaded.free()) {
+            Snapshot snapshot = snapshot(loaded.maxNumber(), loaded.nextSequence());
+            withRoom(free, () -> snapshot.write(disk, incarnation()));
+            for (String name : free) {
                 files.addFree(name);
             }
-            files.prepare();
+            prepareFirst();
         }
         journal = new Journal(
                 files,
@@ -160,16 +146,50 @@ final class DirectoryStore implements Journal.Listener {
         if (damaged) {
             journal.fail(new IOException("the journal is damaged"));
         }
-        coveredNumber = loaded.maxNumber();
+        fullFiles.setCovered(loaded.maxNumber());
         addGauges();
         loaded = null;
         return journal;
     }
 
+    /** What needs room on the disk. */
+    private interface DiskWork {
+        void run() throws IOException;
+    }
+
+    /**
+     * A disk that is full to its last byte must not keep a bookie from starting: journal files that hold nothing are given up for what has to be written.
+     *
+     * @param free their names; those with a number in order and last, because a number that is missing below others would be a file that was lost
+     */
+    private void withRoom(List<String> free, DiskWork work) throws IOException {
+        while (true) {
+            try {
+                work.run();
+                return;
+            } catch (DiskFullException full) {
+                if (free.isEmpty()) {
+                    throw full;
+                }
+                files.discard(free.remove(free.size() - 1));
+            }
+        }
+    }
+
+    private void prepareFirst() throws IOException {
+        try {
+            files.prepare();
+        } catch (DiskFullException full) {
+            // What is here can be read, and housekeeping tries again.
+            shared.metrics.error("full");
+            LOG.warn("directory=full directory={} what=start why=\"{}\"", disk.name(), full.getMessage());
+        }
+    }
+
     /** As much of {@link #start} as it takes to read. */
     void startReadOnly() throws IOException {
         openJournalFiles(loaded.maxNumber());
-        state = DirectoryInfo.State.FULL;
+        condition.onNoRoom();
     }
 
     private void openJournalFiles(long maxNumber) throws IOException {
@@ -181,6 +201,7 @@ final class DirectoryStore implements Journal.Listener {
                 incarnation(),
                 maxNumber,
                 options.directWrites());
+        fullFiles = new FullFiles(files, replicas.values(), options.journalFileBytes());
         recent = Journal.recentGroups(options.groupBytesMax(), options.recentBytesMax());
         indexes = new IndexCache(this, options.indexBytesMax());
         journalReader = new JournalReader(files, recent, indexes, shared.metrics);
@@ -199,19 +220,13 @@ final class DirectoryStore implements Journal.Listener {
 
     private void addGauges() {
         StoreMetrics metrics = shared.metrics;
-        metrics.gauge("varve.bookie.free.bytes", disk.name(), () -> freeBytes);
+        metrics.gauge("varve.bookie.free.bytes", disk.name(), condition::freeBytes);
         metrics.gauge("varve.bookie.pending.bytes", disk.name(), () -> journal.pendingBytes());
         metrics.gauge("varve.bookie.replicas", disk.name(), replicas::size);
         metrics.gauge("varve.bookie.index.bytes", disk.name(), () -> indexes.bytes());
-        metrics.gauge("varve.bookie.disk.slow", disk.name(), () -> slow ? 1 : 0);
-        metrics.gauge(
-                "varve.bookie.settle.backlog.bytes",
-                disk.name(),
-                () -> fullFiles().size() * shared.options.journalFileBytes());
-        metrics.gauge(
-                "varve.bookie.directory.in.service",
-                disk.name(),
-                () -> state == DirectoryInfo.State.OUT_OF_SERVICE ? 0 : 1);
+        metrics.gauge("varve.bookie.disk.slow", disk.name(), () -> isSlow() ? 1 : 0);
+        metrics.gauge("varve.bookie.settle.backlog.bytes", disk.name(), fullFiles::backlogBytes);
+        metrics.gauge("varve.bookie.directory.in.service", disk.name(), () -> isOutOfService() ? 0 : 1);
     }
 
     /** How ops reach the journal from now on. */
@@ -226,6 +241,10 @@ final class DirectoryStore implements Journal.Listener {
 
     JournalFiles files() {
         return files;
+    }
+
+    FullFiles fullFiles() {
+        return fullFiles;
     }
 
     SettledFiles settledFiles() {
@@ -265,35 +284,14 @@ final class DirectoryStore implements Journal.Listener {
     /** A deletion is durable: only now may the files go, because until now a crash could have brought the replica back. */
     void onDeleted(Replica replica) {
         replicas.remove(replica.id(), replica);
-        onReleased();
+        fullFiles.onReleased();
         if (replica.hasFiles()) {
             filesToDelete.add(replica.id());
         }
     }
 
-    /** Something in journal files is no longer needed. */
-    @SuppressWarnings("NonAtomicOperationOnVolatileField")
-    void onReleased() {
-        releases++;
-    }
-
-    /** A copy took a replica's place, but isn't durable yet. */
-    void retain(Replica replaced) {
-        retained.add(replaced);
-    }
-
-    /** The copy is durable. */
-    void letGo(Replica replaced) {
-        retained.remove(replaced);
-        onReleased();
-    }
-
     void onAppended(int entryBytes, long submittedNs) {
-        appendedEntries++;
-        appendedBytes += entryBytes;
-        if (firstSubmittedNs == 0) {
-            firstSubmittedNs = submittedNs;
-        }
+        meter.onAppended(entryBytes, submittedNs);
     }
 
     void onRefused(BookieStatus status) {
@@ -301,79 +299,29 @@ final class DirectoryStore implements Journal.Listener {
     }
 
     private JournalOp onFileFull(long number) {
-        return new FileFullOp(snapshot(number, journal.nextSequence()));
+        return new FileFullOp(fullFiles, snapshot(number, journal.nextSequence()));
     }
 
     /** As of the last record that was encoded. */
     private Snapshot snapshot(long fileNumber, long nextSequence) {
-        List<Snapshot.FenceState> fences = new ArrayList<>();
-        for (Fence fence : shared.fences()) {
-            fences.add(new Snapshot.FenceState(fence.partition(), fence.epoch()));
-        }
-        List<Snapshot.ReplicaState> states = new ArrayList<>(replicas.size());
-        for (Replica replica : replicas.values()) {
-            if (replica.isLive()) {
-                states.add(Snapshot.ReplicaState.of(replica));
-            }
-        }
-        return new Snapshot(fileNumber, nextSequence, fences, states);
-    }
-
-    /** A journal file is full; when the op is durable, so is the whole file. */
-    private final class FileFullOp extends JournalOp {
-        private final Snapshot snapshot;
-
-        FileFullOp(Snapshot snapshot) {
-            this.snapshot = snapshot;
-        }
-
-        @Override
-        protected int roomBytes() {
-            return 0;
-        }
-
-        @Override
-        protected void encode(io.varve.bookie.journal.JournalWriter to) {}
-
-        @Override
-        protected void onDurable() {
-            snapshotsDue.add(snapshot);
-        }
-
-        @Override
-        protected void onLost() {}
+        return Snapshot.of(fileNumber, nextSequence, shared.fences(), replicas.values());
     }
 
     @Override
     public void onGroupDone(int ops, int bytes, long flushNs) {
         acks.releaseAll();
-        StoreMetrics metrics = shared.metrics;
-        if (bytes > 0) {
-            metrics.fsyncLatency.record(flushNs, java.util.concurrent.TimeUnit.NANOSECONDS);
-            metrics.groupOps.record(ops);
-            metrics.groupBytes.record(bytes);
-            if (pace.onFlush(flushNs)) {
-                slow = pace.isSlow();
-                LOG.warn("directory={} slow={}", disk.name(), slow);
-                shared.listener.onSlowDiskChanged(incarnation(), slow);
-            }
+        if (meter.onGroupDone(ops, bytes, flushNs)) {
+            boolean slow = meter.isSlow();
+            LOG.warn("directory={} slow={}", disk.name(), slow);
+            shared.listener.onSlowDiskChanged(incarnation(), slow);
         }
-        if (appendedEntries > 0) {
-            metrics.appendedEntries.increment(appendedEntries);
-            metrics.appendedBytes.increment(appendedBytes);
-            metrics.appendLatency.record(
-                    shared.clock.nanoTime() - firstSubmittedNs, java.util.concurrent.TimeUnit.NANOSECONDS);
-            appendedEntries = 0;
-            appendedBytes = 0;
-            firstSubmittedNs = 0;
-        }
-        relieve();
+        backPressure.relieve();
     }
 
     @Override
     public void onFailed(IOException failure) {
         goOutOfService("write", failure);
-        relieve();
+        backPressure.relieve();
     }
 
     // ---- any thread ----
@@ -385,10 +333,10 @@ final class DirectoryStore implements Journal.Listener {
     void onTrouble(String what, IOException failure) {
         if (failure instanceof DiskFullException) {
             shared.metrics.error("full");
-            // The file system's own count of what is free doesn't know of quotas.
-            fullUntilNs = shared.clock.nanoTime() + FULL_NS_MIN;
             LOG.warn("directory=full directory={} what={} why=\"{}\"", disk.name(), what, failure.getMessage());
-            changeState(DirectoryInfo.State.WRITABLE, DirectoryInfo.State.FULL);
+            if (condition.onNoRoom()) {
+                onStateChanged();
+            }
         } else {
             goOutOfService(what, failure);
         }
@@ -396,11 +344,8 @@ final class DirectoryStore implements Journal.Listener {
 
     /** A write or an fsync failed: this directory is not written again by this process (I-12). */
     void goOutOfService(String what, IOException failure) {
-        synchronized (this) {
-            if (state == DirectoryInfo.State.OUT_OF_SERVICE) {
-                return;
-            }
-            state = DirectoryInfo.State.OUT_OF_SERVICE;
+        if (!condition.goOutOfService()) {
+            return;
         }
         journal.fail(failure);
         shared.metrics.error(what);
@@ -433,43 +378,15 @@ final class DirectoryStore implements Journal.Listener {
     }
 
     boolean isFull() {
-        return state != DirectoryInfo.State.WRITABLE;
+        return !condition.isWritable();
     }
 
     boolean isOutOfService() {
-        return state == DirectoryInfo.State.OUT_OF_SERVICE;
+        return condition.isOutOfService();
     }
 
-    /** Whether so much waits that callers should hold back. */
-    boolean isCongested() {
-        return journal.pendingBytes() > shared.options.pendingBytesMax() / 2;
-    }
-
-    boolean isOverloaded() {
-        return journal.pendingBytes() > shared.options.pendingBytesMax();
-    }
-
-    /** Runs {@code action} once the directory is not congested. */
-    void whenRelieved(Runnable action) {
-        synchronized (whenRelieved) {
-            if (isCongested()) {
-                whenRelieved.add(action);
-                return;
-            }
-        }
-        action.run();
-    }
-
-    private void relieve() {
-        List<Runnable> due;
-        synchronized (whenRelieved) {
-            if (whenRelieved.isEmpty() || isCongested()) {
-                return;
-            }
-            due = List.copyOf(whenRelieved);
-            whenRelieved.clear();
-        }
-        due.forEach(Runnable::run);
+    BackPressure backPressure() {
+        return backPressure;
     }
 
     /**
@@ -482,21 +399,7 @@ final class DirectoryStore implements Journal.Listener {
         if (replica == null || replica.directory != this || !replica.isLive()) {
             return null;
         }
-        SegmentReplica held = replica.state;
-        boolean vouched = replica.isIntact()
-                && !isOutOfService()
-                && held.fence() == fence
-                && (expectedIncarnation == 0 || expectedIncarnation == incarnation());
-        if (!vouched) {
-            return new FenceReply(BookieStatus.UNKNOWN, -1, -1, incarnation(), false, fence.epoch());
-        }
-        return new FenceReply(
-                BookieStatus.OK,
-                accepted ? held.acceptedEnd() : held.durableEnd(),
-                held.highWatermark(),
-                incarnation(),
-                held.sealedEnd() != SegmentReplica.UNSEALED,
-                fence.epoch());
+        return replica.describe(expectedIncarnation, fence, accepted);
     }
 
     /**
@@ -515,15 +418,27 @@ final class DirectoryStore implements Journal.Listener {
     }
 
     DirectoryInfo info() {
-        return new DirectoryInfo(disk.name(), incarnation(), state, freeBytes, totalBytes, replicas.size(), slow);
+        return new DirectoryInfo(
+                disk.name(),
+                incarnation(),
+                condition.state(),
+                condition.freeBytes(),
+                condition.totalBytes(),
+                replicas.size(),
+                isSlow());
+    }
+
+    /** By what its fsyncs took, and by the one that is under way: a disk that hangs doesn't say so. */
+    private boolean isSlow() {
+        return meter.isSlow() || DiskPace.isStuck(journal.flushingNs(shared.clock.nanoTime()));
     }
 
     DirectoryInfo.State state() {
-        return state;
+        return condition.state();
     }
 
     long freeBytes() {
-        return freeBytes;
+        return condition.freeBytes();
     }
 
     /** Lets go of the files and the lock, once nobody works on them any more. */
@@ -534,17 +449,6 @@ final class DirectoryStore implements Journal.Listener {
     }
 
     // ---- housekeeping thread ----
-
-    /** The next snapshot to be written, or {@code null}. */
-    Snapshot peekSnapshot() {
-        return snapshotsDue.peek();
-    }
-
-    /** It is durable, and so is the index of its file. */
-    void onSnapshotWritten(Snapshot snapshot) {
-        snapshotsDue.remove(snapshot);
-        coveredNumber = snapshot.fileNumber();
-    }
 
     /** Nothing is to be done at the moment. */
     void onHousekeepingIdle() throws IOException {
@@ -558,66 +462,22 @@ final class DirectoryStore implements Journal.Listener {
         return files.freeCount() > 0 || disk.freeBytes() > 2 * shared.options.journalFileBytes();
     }
 
-    /** The journal files that are full and indexed, oldest first. */
-    List<Long> fullFiles() {
-        List<Long> full = new ArrayList<>();
-        for (long number : files.numbers()) {
-            if (number <= coveredNumber) {
-                full.add(number);
-            }
-        }
-        return full;
-    }
-
-    /** Which of them hold something that isn't elsewhere: one pass over all replicas. Any thread. */
-    NeededFiles neededFiles() {
-        NeededFiles needed = new NeededFiles(fullFiles());
-        retained.forEach(replica -> replica.markFiles(needed));
-        for (Replica replica : replicas.values()) {
-            if (needed.areAll()) {
-                break;
-            }
-            replica.markFiles(needed);
-        }
-        return needed;
-    }
-
-    /** Changes when something in journal files is no longer needed. */
-    long releases() {
-        return releases;
-    }
-
     /** Whether the disk has so little left that nothing is kept for later use. */
     boolean isShortOfSpace() {
-        return shortOfSpace;
+        return condition.isShortOfSpace();
     }
 
     /** Looks at the disk, and goes between writable and full. */
     void measureSpace() throws IOException {
         long spare = (files.readyCount() + files.freeCount()) * shared.options.journalFileBytes();
-        long left = disk.freeBytes();
-        long free = left + spare;
-        totalBytes = disk.totalBytes();
-        shortOfSpace = left < shared.options.diskReserveBytes();
-        freeBytes = Math.max(0, free - shared.options.diskReserveBytes());
-        DirectoryInfo.State before = state;
-        if (before == DirectoryInfo.State.WRITABLE && free < shared.options.diskReserveBytes()) {
-            changeState(before, DirectoryInfo.State.FULL);
-        } else if (before == DirectoryInfo.State.FULL
-                && free >= shared.options.diskRelieveBytes()
-                && shared.clock.nanoTime() - fullUntilNs >= 0) {
-            changeState(before, DirectoryInfo.State.WRITABLE);
+        if (condition.onMeasured(disk.freeBytes(), disk.totalBytes(), spare)) {
+            onStateChanged();
         }
     }
 
-    private void changeState(DirectoryInfo.State from, DirectoryInfo.State to) {
-        synchronized (this) {
-            if (state != from) {
-                return;
-            }
-            state = to;
-        }
-        LOG.warn("directory={} directory_state={} free_bytes={}", disk.name(), to, freeBytes);
+    private void onStateChanged() {
+        LOG.warn(
+                "directory={} directory_state={} free_bytes={}", disk.name(), condition.state(), condition.freeBytes());
         if (submitter != null) {
             // Appends that wait for a journal file are refused rather than left waiting.
             journal.lookAgain();

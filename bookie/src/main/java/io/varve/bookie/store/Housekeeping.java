@@ -49,7 +49,7 @@ final class Housekeeping {
         if (wantsFile() && directory.files().freeCount() > 0) {
             return prepareFile();
         }
-        Snapshot due = directory.peekSnapshot();
+        Snapshot due = directory.fullFiles().peekSnapshot();
         if (due != null) {
             if (due.fileNumber() > indexedNumber) {
                 // Once only, should the snapshot have to be tried again: what was saved is not in memory any more.
@@ -62,7 +62,7 @@ final class Housekeeping {
                 indexedNumber = due.fileNumber();
             }
             due.write(directory.disk, directory.incarnation());
-            directory.onSnapshotWritten(due);
+            directory.fullFiles().onSnapshotWritten(due);
             directory.measureSpace();
             return true;
         }
@@ -150,14 +150,14 @@ final class Housekeeping {
 
     /** Looks through the replicas, but only if something has been let go of since the last time. */
     private void findReleasable() {
-        long releases = directory.releases();
-        long covered = directory.coveredNumber;
+        long releases = directory.fullFiles().releases();
+        long covered = directory.fullFiles().coveredNumber();
         if (!releasable.isEmpty() || (releases == releasesSeen && covered == coveredSeen)) {
             return;
         }
         releasesSeen = releases;
         coveredSeen = covered;
-        for (long number : directory.neededFiles().unneeded()) {
+        for (long number : directory.fullFiles().needed().unneeded()) {
             if (!pinned.contains(number)) {
                 releasable.add(number);
             }

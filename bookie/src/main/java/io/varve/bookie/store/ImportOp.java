@@ -32,7 +32,7 @@ final class ImportOp extends ReplicaOp {
         replica.directory.shared.replicas.put(replica.id(), replica);
         if (replaced != null && replaced.directory == replica.directory) {
             replaced.phase = Replica.Phase.GONE;
-            replica.directory.retain(replaced);
+            replica.directory.fullFiles().retain(replaced);
         }
         Records.writeImport(
                 to, replica.id(), state.fence().partition(), state.epoch(), state.startOffset(), replica.settled);
@@ -42,7 +42,7 @@ final class ImportOp extends ReplicaOp {
     @Override
     protected void onDurable() {
         if (replaced != null && replaced.directory == replica.directory) {
-            replica.directory.letGo(replaced);
+            replica.directory.fullFiles().letGo(replaced);
         } else if (replaced != null && !replaced.directory.isOutOfService()) {
             replaced.directory.submit(new DeleteOp(replaced));
         }

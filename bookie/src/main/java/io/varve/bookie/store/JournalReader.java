@@ -146,7 +146,7 @@ final class JournalReader {
         }
         try {
             if (file.read(to, position) != bytes) {
-                throw new IOException("journal file " + fileNumber + " ends before " + (position + bytes));
+                throw new DamagedFileException("journal file " + fileNumber + " ends before " + (position + bytes));
             }
             metrics.readJournalBytes.increment(bytes);
             return true;

@@ -136,10 +136,20 @@ final class LocalSegmentImport implements SegmentImport {
         directory.settledFiles().forget(segment.id());
     }
 
-    /** Should the record of this copy not become durable, the replica that it was to replace must still find its own. */
+    /** Should the record of this copy not become durable, the replica that it was to replace must still find its own; others that the file may have go. */
     private void keepCheckpointsOfReplaced() throws IOException {
+        Replica replaced = directory.replicas().get(segment.id());
+        if (replaced == null) {
+            return;
+        }
         try {
-            CheckpointFile.read(disk, segment.id()).forEach(checkpoints::putIfAbsent);
+            SortedMap<Long, ByteBuffer> here = CheckpointFile.read(disk, segment.id());
+            for (CheckpointRef kept : replaced.checkpoints) {
+                ByteBuffer state = here.get(kept.offset());
+                if (kept.file() == CheckpointRef.SETTLED && state != null) {
+                    checkpoints.putIfAbsent(kept.offset(), state);
+                }
+            }
         } catch (DamagedFileException lost) {
             LOG.warn("checkpoints=damaged segment={} why=\"{}\"", segment.id(), lost.getMessage());
         }

@@ -44,13 +44,11 @@ public final class LocalSegmentStore implements SegmentStore {
     /** Fence requests that go into the journal as one. */
     private static final int FENCES_PER_OP = 1024;
 
-    private static final int READ_THREADS = 2;
-
     private final SharedState shared;
     final List<DirectoryStore> directories;
     private final List<Closeable> drivers;
-    private final ReadLane tailReads;
-    private final ReadLane catchUpReads;
+    private final DirectoryChoice choice;
+    private final ReadDesk reads;
     private final SegmentReader reader = new SegmentReader(ByteBufAllocator.DEFAULT);
     private volatile boolean readOnly;
 
@@ -58,8 +56,8 @@ public final class LocalSegmentStore implements SegmentStore {
         this.shared = shared;
         this.directories = directories;
         this.drivers = drivers;
-        this.tailReads = new ReadLane("read-tail", READ_THREADS, shared.options.tailReadBytesMax());
-        this.catchUpReads = new ReadLane("read-catch-up", READ_THREADS, shared.options.catchUpReadBytesMax());
+        this.choice = new DirectoryChoice(directories);
+        this.reads = new ReadDesk(reader, shared);
         this.readOnly = noneIsWritable();
     }
 
@@ -109,8 +107,8 @@ public final class LocalSegmentStore implements SegmentStore {
         long startNs = clock.nanoTime();
         SharedState shared = new SharedState(options, environment);
         List<DirectoryStore> stores = new ArrayList<>();
-        for (Cookies.Found found :
-                Cookies.check(disks, options.clusterId(), options.bookieId(), environment.randomness())) {
+        for (Cookies.Found found : Cookies.check(
+                disks, options.clusterId(), options.bookieId(), environment.randomness(), environment.recoveryRule())) {
             stores.add(new DirectoryStore(shared, found.disk(), found.cookie()));
             if (!found.lost().isEmpty()) {
                 shared.onSomethingLost();
@@ -160,7 +158,7 @@ public final class LocalSegmentStore implements SegmentStore {
                 callback.onCreated(BookieStatus.UNKNOWN, -1, 0);
                 return;
             }
-            DirectoryStore directory = chooseDirectory(incarnation);
+            DirectoryStore directory = choice.forNew(incarnation);
             if (directory == null) {
                 callback.onCreated(BookieStatus.READ_ONLY, -1, 0);
                 return;
@@ -178,24 +176,6 @@ public final class LocalSegmentStore implements SegmentStore {
             return;
         }
         replica.directory.submit(new CreateOp(replica, partition, epoch, startOffset, callback));
-    }
-
-    /** The directory asked for, or the one with the most room per replica. */
-    private DirectoryStore chooseDirectory(long incarnation) {
-        DirectoryStore best = null;
-        for (DirectoryStore store : directories) {
-            if (incarnation != 0
-                    ? store.incarnation() == incarnation
-                    : !store.isFull() && (best == null || hasMoreRoom(store, best))) {
-                best = store;
-            }
-        }
-        return best;
-    }
-
-    private static boolean hasMoreRoom(DirectoryStore one, DirectoryStore other) {
-        return one.freeBytes() / (one.replicas().size() + 1)
-                > other.freeBytes() / (other.replicas().size() + 1);
     }
 
     @Override
@@ -222,7 +202,7 @@ public final class LocalSegmentStore implements SegmentStore {
             refused = BookieStatus.INVALID;
         } else if (EntryChecks.checksum(firstOffset, lastOffset, payload) != crc) {
             refused = BookieStatus.BAD_CHECKSUM;
-        } else if (directory.isOverloaded()) {
+        } else if (directory.backPressure().isOverloaded()) {
             refused = BookieStatus.OVERLOADED;
         }
         directory.submit(new AppendOp(
@@ -247,7 +227,7 @@ public final class LocalSegmentStore implements SegmentStore {
         Replica replica = shared.replicas.get(segment);
         if (replica == null
                 || replica.directory.isOutOfService()
-                || replica.directory.isOverloaded()
+                || replica.directory.backPressure().isOverloaded()
                 || state.readableBytes() > shared.options.entryBytesMax()) {
             state.release();
             return;
@@ -342,75 +322,17 @@ public final class LocalSegmentStore implements SegmentStore {
     @Override
     public CompletableFuture<ReadReply> read(SegmentId segment, long fromOffset, int maxBytes, ReadPriority priority) {
         Replica replica = shared.replicas.get(segment);
-        if (replica == null || !replica.isLive()) {
-            return CompletableFuture.completedFuture(new ReadReply(absence(segment), Unpooled.EMPTY_BUFFER, -1, -1));
-        }
-        long end = replica.state.durableEnd();
-        if (fromOffset >= end) {
-            return CompletableFuture.completedFuture(SegmentReader.beyondEnd(replica, end));
-        }
-        ReadLane lane = priority == ReadPriority.CATCH_UP ? catchUpReads : tailReads;
-        int charge = Math.max(1, maxBytes);
-        CompletableFuture<ReadReply> answer = new CompletableFuture<>();
-        boolean taken = lane.submit(charge, () -> answerRead(lane, charge, replica, fromOffset, maxBytes, answer));
-        if (!taken) {
-            answer.complete(SegmentReader.empty(BookieStatus.OVERLOADED, replica));
-        }
-        return answer;
-    }
-
-    private void answerRead(
-            ReadLane lane,
-            int charge,
-            Replica replica,
-            long fromOffset,
-            int maxBytes,
-            CompletableFuture<ReadReply> answer) {
-        ReadReply reply;
-        try {
-            reply = reader.read(replica, fromOffset, maxBytes);
-        } catch (Throwable fault) {
-            lane.release(charge);
-            shared.faults.onFault("read", fault);
-            return;
-        }
-        if (reply.status() != BookieStatus.OK) {
-            lane.release(charge);
-            answer.complete(reply);
-            return;
-        }
-        int held = Math.max(charge, reply.entries().capacity());
-        lane.chargeMore(held - charge);
-        ByteBuf charged = lane.charged(reply.entries(), held);
-        answer.complete(new ReadReply(reply.status(), charged, reply.end(), reply.highWatermark()));
+        return replica == null || !replica.isLive()
+                ? CompletableFuture.completedFuture(new ReadReply(absence(segment), Unpooled.EMPTY_BUFFER, -1, -1))
+                : reads.read(replica, fromOffset, maxBytes, priority);
     }
 
     @Override
     public CompletableFuture<CheckpointReply> readCheckpoint(SegmentId segment, long atMostOffset) {
         Replica replica = shared.replicas.get(segment);
-        if (replica == null || !replica.isLive()) {
-            return CompletableFuture.completedFuture(new CheckpointReply(absence(segment), -1, Unpooled.EMPTY_BUFFER));
-        }
-        CompletableFuture<CheckpointReply> answer = new CompletableFuture<>();
-        boolean taken = tailReads.submit(1, () -> answerCheckpoint(replica, atMostOffset, answer));
-        if (!taken) {
-            answer.complete(new CheckpointReply(BookieStatus.OVERLOADED, -1, Unpooled.EMPTY_BUFFER));
-        }
-        return answer;
-    }
-
-    private void answerCheckpoint(Replica replica, long atMostOffset, CompletableFuture<CheckpointReply> answer) {
-        CheckpointReply reply;
-        try {
-            reply = reader.readCheckpoint(replica, atMostOffset);
-        } catch (Throwable fault) {
-            tailReads.release(1);
-            shared.faults.onFault("read", fault);
-            return;
-        }
-        int held = Math.max(1, reply.state().capacity());
-        tailReads.chargeMore(held - 1);
-        answer.complete(new CheckpointReply(reply.status(), reply.offset(), tailReads.charged(reply.state(), held)));
+        return replica == null || !replica.isLive()
+                ? CompletableFuture.completedFuture(new CheckpointReply(absence(segment), -1, Unpooled.EMPTY_BUFFER))
+                : reads.readCheckpoint(replica, atMostOffset);
     }
 
     @Override
@@ -445,9 +367,9 @@ public final class LocalSegmentStore implements SegmentStore {
         if (here != null && here.isWhole(segment.startOffset(), segment.endOffset())) {
             throw new IOException("segment " + segment.id() + " is here already");
         }
-        DirectoryStore directory = incarnation == 0 ? whereImportWasBegun(segment.id()) : null;
+        DirectoryStore directory = incarnation == 0 ? choice.whereImportWasBegun(segment.id()) : null;
         if (directory == null) {
-            directory = chooseDirectory(incarnation);
+            directory = choice.forNew(incarnation);
         }
         if (directory == null || directory.isFull()) {
             throw new IOException("no data directory takes new segments");
@@ -468,15 +390,6 @@ public final class LocalSegmentStore implements SegmentStore {
                 directory.releaseFiles(segment.id());
             }
         }
-    }
-
-    private DirectoryStore whereImportWasBegun(SegmentId segment) throws IOException {
-        for (DirectoryStore store : directories) {
-            if (!store.isFull() && store.disk.exists(SegmentFiles.importing(segment))) {
-                return store;
-            }
-        }
-        return null;
     }
 
     @Override
@@ -528,13 +441,13 @@ public final class LocalSegmentStore implements SegmentStore {
 
     /** Bytes that reads at CATCH_UP hold at the moment. */
     long catchUpBytesHeld() {
-        return catchUpReads.bytesHeld();
+        return reads.catchUpBytesHeld();
     }
 
     @Override
     public boolean isCongested() {
         for (DirectoryStore store : directories) {
-            if (store.isCongested()) {
+            if (store.backPressure().isCongested()) {
                 return true;
             }
         }
@@ -544,8 +457,8 @@ public final class LocalSegmentStore implements SegmentStore {
     @Override
     public void whenRelieved(Runnable action) {
         for (DirectoryStore store : directories) {
-            if (store.isCongested()) {
-                store.whenRelieved(() -> whenRelieved(action));
+            if (store.backPressure().isCongested()) {
+                store.backPressure().whenRelieved(() -> whenRelieved(action));
                 return;
             }
         }
@@ -561,7 +474,6 @@ public final class LocalSegmentStore implements SegmentStore {
                 LOG.warn("close=failed why=\"{}\"", trouble.toString());
             }
         }
-        tailReads.close();
-        catchUpReads.close();
+        reads.close();
     }
 }

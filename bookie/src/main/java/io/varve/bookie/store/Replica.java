@@ -1,6 +1,9 @@
 package io.varve.bookie.store;
 
 import io.varve.base.SegmentId;
+import io.varve.bookie.client.BookieClient.FenceReply;
+import io.varve.bookie.client.BookieStatus;
+import io.varve.bookie.core.Fence;
 import io.varve.bookie.core.NeededFiles;
 import io.varve.bookie.core.SegmentIndex;
 import io.varve.bookie.core.SegmentReplica;
@@ -113,6 +116,24 @@ final class Replica {
 
     boolean isIntact() {
         return health == ReplicaInfo.Health.INTACT;
+    }
+
+    /** What its bookie says of it to a new owner: the truth, or UNKNOWN (I-5). As {@link DirectoryStore#describeHere}. */
+    FenceReply describe(long expectedIncarnation, Fence fence, boolean accepted) {
+        boolean vouched = isIntact()
+                && !directory.isOutOfService()
+                && state.fence() == fence
+                && (expectedIncarnation == 0 || expectedIncarnation == directory.incarnation());
+        if (!vouched) {
+            return new FenceReply(BookieStatus.UNKNOWN, -1, -1, directory.incarnation(), false, fence.epoch());
+        }
+        return new FenceReply(
+                BookieStatus.OK,
+                accepted ? state.acceptedEnd() : state.durableEnd(),
+                state.highWatermark(),
+                directory.incarnation(),
+                state.sealedEnd() != SegmentReplica.UNSEALED,
+                fence.epoch());
     }
 
     ReplicaInfo info() {

@@ -54,7 +54,7 @@ final class Scrubber {
      * @return whether there is more in this round
      */
     boolean step() {
-        for (long number : directory.fullFiles()) {
+        for (long number : directory.fullFiles().numbers()) {
             if (number > journalUpTo) {
                 journalUpTo = number;
                 scrubJournalFile(number);

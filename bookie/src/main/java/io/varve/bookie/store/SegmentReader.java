@@ -12,6 +12,7 @@ import io.varve.bookie.journal.JournalScanner;
 import io.varve.protocol.storage.EntryFormat;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.file.NoSuchFileException;
 import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -68,6 +69,11 @@ final class SegmentReader {
                 ByteBuf entries = handle.file.read(fromOffset, maxBytes, settled.bytes(), allocator);
                 directory.shared.metrics.readSettledBytes.increment(entries.readableBytes());
                 return entries;
+            } catch (NoSuchFileException gone) {
+                if (replica.isLive()) {
+                    throw new DamagedFileException("the segment's own file is gone");
+                }
+                throw gone;
             }
         }
         JournalReader.Plan plan = directory.journalReader().plan(replica.index, fromOffset, end, maxBytes);
@@ -85,6 +91,9 @@ final class SegmentReader {
             return entries == null || verified(replica, fromOffset, entries).status() != BookieStatus.OK
                     ? null
                     : entries;
+        } catch (DamagedFileException damaged) {
+            replica.directory.quarantine(replica, damaged.getMessage());
+            return null;
         } catch (IOException trouble) {
             replica.directory.shared.metrics.error("read");
             LOG.warn("read=failed segment={} offset={} why=\"{}\"", replica.id(), fromOffset, trouble.toString());

@@ -84,6 +84,15 @@ final class SettledFile implements Closeable {
         }
     }
 
+    /** Whether a segment's own file is there and long enough to hold so many bytes of entries. */
+    static boolean mayHold(Disk disk, SegmentId segment, long bytes) throws IOException {
+        try (DiskFile file = disk.open(SegmentFiles.data(segment))) {
+            return file.size() >= HEADER_BYTES + bytes;
+        } catch (NoSuchFileException missing) {
+            return false;
+        }
+    }
+
     private static SparseIndex readIndex(Disk disk, SegmentId segment, long bytes) throws IOException {
         SparseIndex index = new SparseIndex();
         ByteBuffer in;
@@ -206,7 +215,8 @@ final class SettledFile implements Closeable {
             try {
                 ByteBuffer raw = buffer.internalNioBuffer(0, bytes);
                 if (file.read(raw, HEADER_BYTES + start) != bytes) {
-                    throw new IOException("the file ends before " + (HEADER_BYTES + start + bytes));
+                    throw new DamagedFileException(
+                            "the segment's own file ends before " + (HEADER_BYTES + start + bytes));
                 }
                 buffer.writerIndex(bytes);
                 ByteBuffer entries = buffer.nioBuffer();

@@ -46,7 +46,7 @@ final class SettledOp extends ReplicaOp {
         replica.settled = settled;
         replica.checkpoints = moved(replica.checkpoints);
         replica.index.dropBelow(settled.end());
-        replica.directory.onReleased();
+        replica.directory.fullFiles().onReleased();
         super.onDurable();
     }
 }

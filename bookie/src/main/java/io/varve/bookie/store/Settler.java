@@ -94,11 +94,14 @@ final class Settler {
 
     private boolean chooseFile() {
         StoreOptions options = directory.shared.options;
-        if (directory.fullFiles().size() * options.journalFileBytes() <= options.unsettledBytesMax()) {
+        if (directory.fullFiles().backlogBytes() <= options.unsettledBytesMax()) {
             return false;
         }
         emptying = ReclaimPlanner.toSettle(
-                directory.neededFiles().needed(), options.journalFileBytes(), options.unsettledBytesMax(), stuckUpTo);
+                directory.fullFiles().needed().needed(),
+                options.journalFileBytes(),
+                options.unsettledBytesMax(),
+                stuckUpTo);
         cursor = FIRST;
         movedSomething = false;
         if (emptying == ReclaimPlanner.NONE) {
@@ -120,7 +123,7 @@ final class Settler {
 
     /** Answers whether the replica has moved. */
     private boolean settle(Replica replica) throws IOException {
-        long covered = directory.coveredNumber;
+        long covered = directory.fullFiles().coveredNumber();
         Replica.Settled from = replica.settled;
         long target = Math.max(from.end(), replica.index.endInFilesUpTo(covered));
         Replica.Settled now = from;

@@ -3,12 +3,14 @@ package io.varve.bookie.store;
 import io.varve.base.PartitionId;
 import io.varve.base.SegmentId;
 import io.varve.base.TopicId;
+import io.varve.bookie.core.Fence;
 import io.varve.bookie.disk.ChecksummedOutput;
 import io.varve.bookie.disk.Disk;
 import io.varve.bookie.disk.DiskFile;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 
 /**
@@ -65,6 +67,21 @@ record Snapshot(long fileNumber, long nextSequence, List<FenceState> fences, Lis
                     replica.acceptedSettled,
                     replica.acceptedCheckpoints);
         }
+    }
+
+    /** Of everything as it is in the journal's order: on the journal's thread. */
+    static Snapshot of(long fileNumber, long nextSequence, Iterable<Fence> fences, Collection<Replica> replicas) {
+        List<FenceState> fenceStates = new ArrayList<>();
+        for (Fence fence : fences) {
+            fenceStates.add(new FenceState(fence.partition(), fence.epoch()));
+        }
+        List<ReplicaState> states = new ArrayList<>(replicas.size());
+        for (Replica replica : replicas) {
+            if (replica.isLive()) {
+                states.add(ReplicaState.of(replica));
+            }
+        }
+        return new Snapshot(fileNumber, nextSequence, fenceStates, states);
     }
 
     static boolean isSnapshot(String name) {

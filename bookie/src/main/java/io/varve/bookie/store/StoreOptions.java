@@ -23,7 +23,8 @@ import java.util.Objects;
  * @param tailReadBytesMax memory for reads under way at TAIL and RECOVERY
  * @param catchUpReadBytesMax memory for reads under way at CATCH_UP
  * @param unsettledBytesMax full journal files beyond this are settled, oldest first, per directory
- * @param settleBytesPerSecond how fast settling reads, per directory
+ * @param settleBytesPerSecond how fast settling reads, per directory, while no more waits than should; faster the more does, without bound from twice
+ *     {@code unsettledBytesMax} on
  * @param scrubBytesPerSecond how fast the scrub reads, per directory; 0 turns it off
  * @param diskReserveBytes kept free for fences, deletions and settling, per directory; read-only when less is left
  * @param diskRelieveBytes writable again when so much is free; above {@code diskReserveBytes}

@@ -7,9 +7,15 @@ import io.varve.bookie.core.DirectoryRecovery.Cookie;
 import io.varve.bookie.core.DirectoryRecovery.Covered;
 import io.varve.bookie.core.DirectoryRecovery.Decision;
 import io.varve.bookie.core.DirectoryRecovery.DirectoryCase;
+import io.varve.bookie.core.DirectoryRecovery.End;
+import io.varve.bookie.core.DirectoryRecovery.Entries;
 import io.varve.bookie.core.DirectoryRecovery.File;
 import io.varve.bookie.core.DirectoryRecovery.FileCase;
 import io.varve.bookie.core.DirectoryRecovery.Index;
+import io.varve.bookie.core.DirectoryRecovery.Journal;
+import io.varve.bookie.core.DirectoryRecovery.ReplicaCase;
+import io.varve.bookie.core.DirectoryRecovery.Siblings;
+import io.varve.bookie.core.DirectoryRecovery.Snapshots;
 import io.varve.bookie.core.DirectoryRecovery.Twin;
 import java.util.EnumSet;
 import java.util.Set;
@@ -24,11 +30,19 @@ class DirectoryRecoveryTest {
         for (Cookie cookie : Cookie.values()) {
             for (Content content : Content.values()) {
                 for (Twin twin : Twin.values()) {
-                    DirectoryCase is = DirectoryRecovery.caseOf(cookie, content, twin);
-                    reached.add(is);
-                    assertThat(is.decision() == Decision.OPEN).isEqualTo(cookie == Cookie.OURS && twin == Twin.NONE);
-                    assertThat(is.decision() == Decision.FORMAT)
-                            .isEqualTo(cookie == Cookie.NONE && content == Content.EMPTY);
+                    for (Siblings siblings : Siblings.values()) {
+                        for (Snapshots snapshots : Snapshots.values()) {
+                            DirectoryCase is = DirectoryRecovery.caseOf(cookie, content, twin, siblings, snapshots);
+                            reached.add(is);
+                            boolean ours = cookie == Cookie.OURS && twin == Twin.NONE;
+                            boolean opened = ours && snapshots == Snapshots.READABLE;
+                            boolean whole = siblings == Siblings.COMPLETE;
+                            assertThat(is.decision() == Decision.OPEN).isEqualTo(opened && whole);
+                            assertThat(is.decision() == Decision.OPEN_IN_DOUBT).isEqualTo(opened && !whole);
+                            assertThat(is.decision() == Decision.FORMAT)
+                                    .isEqualTo(cookie == Cookie.NONE && content == Content.EMPTY);
+                        }
+                    }
                 }
             }
         }
@@ -48,5 +62,22 @@ class DirectoryRecoveryTest {
             }
         }
         assertThat(reached).containsExactlyInAnyOrder(FileCase.values());
+    }
+
+    /** I-5. */
+    @Test
+    void everyReplicaIsOneCaseAndOnlyWhatIsSurelyWholeIsVouchedFor() {
+        Set<ReplicaCase> reached = EnumSet.noneOf(ReplicaCase.class);
+        for (Entries entries : Entries.values()) {
+            for (Journal journal : Journal.values()) {
+                for (End end : End.values()) {
+                    ReplicaCase is = DirectoryRecovery.caseOf(entries, journal, end);
+                    reached.add(is);
+                    assertThat(is.isVouchedFor())
+                            .isEqualTo(entries == Entries.COMPLETE && (journal == Journal.WHOLE || end == End.SEALED));
+                }
+            }
+        }
+        assertThat(reached).containsExactlyInAnyOrder(ReplicaCase.values());
     }
 }

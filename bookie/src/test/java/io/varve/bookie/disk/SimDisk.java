@@ -9,6 +9,7 @@ import java.util.BitSet;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
+import java.util.concurrent.CountDownLatch;
 
 /**
  * A disk in memory that does what disks do: keeps unsynced sectors, and unsynced names, only by chance when the power goes; tears what is under way; fails to
@@ -46,6 +47,7 @@ public final class SimDisk implements Disk {
     private long forceNs = 100_000;
     private long bytesWritten;
     private final TreeMap<String, Long> bytesRead = new TreeMap<>();
+    private volatile CountDownLatch forcesHeldUntil = new CountDownLatch(0);
 
     public SimDisk(String name, long seed) {
         this.name = name;
@@ -104,6 +106,11 @@ public final class SimDisk implements Disk {
     /** How long an fsync takes. */
     public synchronized long forceNs() {
         return forceNs;
+    }
+
+    /** From now on no fsync returns before that. */
+    public void holdForces(CountDownLatch until) {
+        forcesHeldUntil = until;
     }
 
     /** From now on fsync returns and does nothing. */
@@ -419,6 +426,11 @@ public final class SimDisk implements Disk {
 
         @Override
         public void force() throws IOException {
+            try {
+                forcesHeldUntil.await();
+            } catch (InterruptedException never) {
+                throw new AssertionError(never);
+            }
             synchronized (SimDisk.this) {
                 boolean cuts = operate();
                 if (failForces > 0) {

@@ -39,7 +39,7 @@ public final class JournalSteps {
             return false;
         }
         group.flushNs = tookNs;
-        journal.flush(group);
+        journal.flush(group, 0);
         return true;
     }
 }

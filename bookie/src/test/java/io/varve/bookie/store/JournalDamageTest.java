@@ -2,6 +2,7 @@ package io.varve.bookie.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.varve.bookie.core.JournalFormat;
 import io.varve.bookie.disk.SimDisk;
 import java.io.IOException;
 import java.util.SplittableRandom;
@@ -31,9 +32,10 @@ class JournalDamageTest {
         return world;
     }
 
+    /** Of header and groups; the last block is the reach. */
     private static int usedBytes(SimDisk disk) {
         byte[] bytes = disk.bytes(FILE);
-        int used = bytes.length;
+        int used = (int) JournalFormat.groupsEnd(bytes.length);
         while (bytes[used - 1] == 0) {
             used--;
         }

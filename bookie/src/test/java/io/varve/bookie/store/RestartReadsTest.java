@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.netty.buffer.ByteBuf;
 import io.varve.base.BookieId;
-import io.varve.base.Randomness;
 import io.varve.base.SegmentId;
 import io.varve.bookie.client.BookieStatus;
 import io.varve.bookie.core.JournalFormat;
@@ -13,10 +12,10 @@ import io.varve.bookie.core.JournalReach;
 import io.varve.bookie.core.JournalRecovery;
 import io.varve.bookie.disk.SimDisk;
 import io.varve.bookie.journal.JournalSteps;
+import io.varve.sim.SimRandomness;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
 /** What a start reads after a kill: journal files without an index, as far as they may have been written to, and no others. */
@@ -54,24 +53,12 @@ class RestartReadsTest {
                 0,
                 0,
                 1);
-        SplittableRandom random = new SplittableRandom(9);
-        Randomness randomness = new Randomness() {
-            @Override
-            public long nextLong() {
-                return random.nextLong();
-            }
-
-            @Override
-            public int nextInt(int bound) {
-                return random.nextInt(bound);
-            }
-        };
         store = LocalSegmentStore.open(
                 options,
                 List.of(on),
                 new StoreEnvironment(
                         StoreFixture.CLOCK,
-                        randomness,
+                        new SimRandomness(9),
                         (where, fault) -> {
                             throw new AssertionError(where, fault);
                         },
@@ -131,7 +118,7 @@ class RestartReadsTest {
     void aStartReadsWhatHasNoIndexAndNotTheRoomAheadOfIt() throws IOException {
         open(disk);
         create();
-        while (directory.coveredNumber < 3) {
+        while (directory.fullFiles().coveredNumber() < 3) {
             append(8);
             keepHouse();
         }
@@ -173,11 +160,11 @@ class RestartReadsTest {
         append(30);
         directory.files().fillSome();
         runJournal();
-        assertThat(directory.peekSnapshot()).isNotNull();
+        assertThat(directory.fullFiles().peekSnapshot()).isNotNull();
         assertThat(directory.files().isFilling()).isTrue();
         assertThat(housekeeping.step()).isTrue();
         assertThat(directory.files().isFilling()).isTrue();
-        assertThat(directory.coveredNumber).isEqualTo(1);
+        assertThat(directory.fullFiles().coveredNumber()).isEqualTo(1);
         assertThat(disk.names()).contains(Snapshot.name(1), JournalIndexFile.name(1));
     }
 }

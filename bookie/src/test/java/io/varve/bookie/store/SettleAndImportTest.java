@@ -8,14 +8,17 @@ import io.netty.buffer.Unpooled;
 import io.varve.base.SegmentId;
 import io.varve.bookie.client.BookieClient.CheckpointReply;
 import io.varve.bookie.client.BookieStatus;
+import io.varve.bookie.disk.ReadOnlyDisk;
 import io.varve.bookie.journal.JournalFile;
 import io.varve.bookie.journal.JournalFiles;
 import io.varve.metadata.model.SegmentDescriptor;
 import io.varve.tiering.api.SealedSegmentSource;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
@@ -180,6 +183,45 @@ class SettleAndImportTest {
             rest = rest.slice();
         }
         return rest;
+    }
+
+    /** Whatever happens to it, a segment's checkpoints stay as few as are kept. */
+    @Test
+    void copiesThatReplaceEachOtherDoNotPileUpCheckpoints() throws IOException {
+        Path other = directory.resolve("two");
+        SegmentDescriptor segment = sealed(1, 5, 0, 20);
+        try (StoreFixture from = StoreFixture.open(directory.resolve("one"));
+                StoreFixture to = StoreFixture.open(other)) {
+            from.create(1, 5, 0);
+            from.appendMany(1, 5, 0, 20, 3000).forEach(StoreFixture::await);
+            for (int copies = 1; copies <= 6; copies++) {
+                try (SealedSegmentSource source = from.store.openSealed(segment);
+                        SegmentImport copy = to.store.importSegment(segment, 0)) {
+                    copy.write(source.next(1_000_000).orElseThrow());
+                    copy.checkpoint(copies, ByteBuffer.wrap(new byte[] {1, 2, 3}));
+                    copy.complete();
+                }
+                assertThat(CheckpointFile.read(new ReadOnlyDisk(other), segment.id()))
+                        .hasSizeBetween(1, CheckpointRef.KEPT + 1)
+                        .containsKey((long) copies);
+                assertThat(checkpointOffset(to)).isEqualTo(copies);
+                damageFileOf(segment, other);
+                assertThat(to.readStatus(1, 0)).isEqualTo(BookieStatus.CORRUPT);
+            }
+        }
+    }
+
+    private static long checkpointOffset(StoreFixture of) {
+        CheckpointReply reply = await(of.store.readCheckpoint(new SegmentId(1), 60));
+        reply.state().release();
+        return reply.offset();
+    }
+
+    private static void damageFileOf(SegmentDescriptor segment, Path in) throws IOException {
+        try (FileChannel file =
+                FileChannel.open(in.resolve(SegmentFiles.data(segment.id())), StandardOpenOption.WRITE)) {
+            file.write(ByteBuffer.wrap(new byte[] {1, 2, 3, 4}), 200);
+        }
     }
 
     /** A replica that ends too early is replaced by a whole one, and stays what it is until then. */

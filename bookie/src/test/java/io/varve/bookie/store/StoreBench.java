@@ -2,13 +2,12 @@ package io.varve.bookie.store;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.varve.base.BookieId;
-import io.varve.base.Randomness;
+import io.varve.protocol.runtime.SystemRandomness;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
-import java.util.SplittableRandom;
 import java.util.concurrent.locks.LockSupport;
 import org.HdrHistogram.Histogram;
 
@@ -66,21 +65,10 @@ public final class StoreBench {
     }
 
     private static LocalSegmentStore open(StoreOptions options) {
-        SplittableRandom random = new SplittableRandom();
         return LocalSegmentStore.open(
                 options,
                 StoreFixture.CLOCK,
-                new Randomness() {
-                    @Override
-                    public long nextLong() {
-                        return random.nextLong();
-                    }
-
-                    @Override
-                    public int nextInt(int bound) {
-                        return random.nextInt(bound);
-                    }
-                },
+                SystemRandomness.INSTANCE,
                 (where, fault) -> {
                     fault.printStackTrace();
                     Runtime.getRuntime().halt(1);

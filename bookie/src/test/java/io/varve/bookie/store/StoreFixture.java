@@ -6,7 +6,6 @@ import io.netty.buffer.PooledByteBufAllocator;
 import io.varve.base.BookieId;
 import io.varve.base.Clock;
 import io.varve.base.PartitionId;
-import io.varve.base.Randomness;
 import io.varve.base.SegmentId;
 import io.varve.base.TopicId;
 import io.varve.bookie.client.BookieClient.FenceReply;
@@ -14,7 +13,12 @@ import io.varve.bookie.client.BookieClient.FenceRequest;
 import io.varve.bookie.client.BookieClient.ReadPriority;
 import io.varve.bookie.client.BookieClient.ReadReply;
 import io.varve.bookie.client.BookieStatus;
+import io.varve.bookie.core.RecoveryRule;
+import io.varve.bookie.disk.Disk;
+import io.varve.bookie.disk.FileDisk;
+import io.varve.protocol.runtime.SystemRandomness;
 import io.varve.protocol.storage.EntryFormat;
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -48,10 +52,39 @@ final class StoreFixture implements AutoCloseable {
         store = LocalSegmentStore.open(
                 options,
                 CLOCK,
-                randomness(),
+                SystemRandomness.INSTANCE,
                 (where, fault) -> faults.add(fault),
                 new Recorder(),
                 new SimpleMeterRegistry());
+    }
+
+    /** On the same real files, with somebody who listens to what a start decides. */
+    StoreFixture(StoreOptions options, RecoveryRule rule) throws IOException {
+        List<Disk> disks = new ArrayList<>();
+        boolean opened = false;
+        try {
+            for (Path path : options.directories()) {
+                disks.add(FileDisk.open(path));
+            }
+            store = LocalSegmentStore.open(
+                    options,
+                    disks,
+                    new StoreEnvironment(
+                            CLOCK,
+                            SystemRandomness.INSTANCE,
+                            (where, fault) -> faults.add(fault),
+                            new Recorder(),
+                            new SimpleMeterRegistry(),
+                            rule,
+                            directory -> new DirectoryRunner(directory, (where, fault) -> faults.add(fault))));
+            opened = true;
+        } finally {
+            if (!opened) {
+                for (Disk disk : disks) {
+                    disk.close();
+                }
+            }
+        }
     }
 
     static StoreFixture open(Path... directories) {
@@ -78,21 +111,6 @@ final class StoreFixture implements AutoCloseable {
                 0,
                 1024 * 1024,
                 2 * 1024 * 1024);
-    }
-
-    private static Randomness randomness() {
-        SplittableRandom random = new SplittableRandom(System.nanoTime());
-        return new Randomness() {
-            @Override
-            public long nextLong() {
-                return random.nextLong();
-            }
-
-            @Override
-            public int nextInt(int bound) {
-                return random.nextInt(bound);
-            }
-        };
     }
 
     private final class Recorder implements StoreListener {

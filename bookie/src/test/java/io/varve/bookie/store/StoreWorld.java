@@ -7,7 +7,6 @@ import io.netty.buffer.Unpooled;
 import io.varve.base.BookieId;
 import io.varve.base.Clock;
 import io.varve.base.PartitionId;
-import io.varve.base.Randomness;
 import io.varve.base.SegmentId;
 import io.varve.base.TopicId;
 import io.varve.bookie.client.BookieClient.CheckpointReply;
@@ -22,6 +21,7 @@ import io.varve.bookie.disk.DiskFullException;
 import io.varve.bookie.disk.SimDisk;
 import io.varve.bookie.disk.SimDisk.PowerCut;
 import io.varve.bookie.journal.JournalSteps;
+import io.varve.sim.SimRandomness;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -172,23 +172,12 @@ final class StoreWorld {
                 return timeNs / 1_000_000;
             }
         };
-        Randomness randomness = new Randomness() {
-            @Override
-            public long nextLong() {
-                return random.nextLong();
-            }
-
-            @Override
-            public int nextInt(int bound) {
-                return random.nextInt(bound);
-            }
-        };
         store = LocalSegmentStore.open(
                 options(),
                 List.<Disk>copyOf(disks),
                 new StoreEnvironment(
                         clock,
-                        randomness,
+                        new SimRandomness(random.nextLong()),
                         (where, fault) -> {
                             throw new AssertionError(where, fault);
                         },
