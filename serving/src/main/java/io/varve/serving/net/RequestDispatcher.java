@@ -48,7 +48,6 @@ import org.apache.kafka.common.requests.ConsumerGroupDescribeResponse;
 import org.apache.kafka.common.requests.ConsumerGroupHeartbeatResponse;
 import org.apache.kafka.common.requests.DeleteGroupsResponse;
 import org.apache.kafka.common.requests.DeleteShareGroupOffsetsResponse;
-import org.apache.kafka.common.requests.DeleteShareGroupStateResponse;
 import org.apache.kafka.common.requests.DescribeGroupsResponse;
 import org.apache.kafka.common.requests.DescribeShareGroupOffsetsResponse;
 import org.apache.kafka.common.requests.DescribeTransactionsResponse;
@@ -56,7 +55,6 @@ import org.apache.kafka.common.requests.EndTxnResponse;
 import org.apache.kafka.common.requests.FindCoordinatorResponse;
 import org.apache.kafka.common.requests.HeartbeatResponse;
 import org.apache.kafka.common.requests.InitProducerIdResponse;
-import org.apache.kafka.common.requests.InitializeShareGroupStateResponse;
 import org.apache.kafka.common.requests.JoinGroupResponse;
 import org.apache.kafka.common.requests.LeaveGroupResponse;
 import org.apache.kafka.common.requests.ListGroupsResponse;
@@ -64,8 +62,6 @@ import org.apache.kafka.common.requests.ListTransactionsResponse;
 import org.apache.kafka.common.requests.OffsetCommitResponse;
 import org.apache.kafka.common.requests.OffsetDeleteResponse;
 import org.apache.kafka.common.requests.OffsetFetchResponse;
-import org.apache.kafka.common.requests.ReadShareGroupStateResponse;
-import org.apache.kafka.common.requests.ReadShareGroupStateSummaryResponse;
 import org.apache.kafka.common.requests.RequestContext;
 import org.apache.kafka.common.requests.ShareGroupDescribeResponse;
 import org.apache.kafka.common.requests.ShareGroupHeartbeatResponse;
@@ -73,7 +69,6 @@ import org.apache.kafka.common.requests.StreamsGroupDescribeResponse;
 import org.apache.kafka.common.requests.StreamsGroupHeartbeatResponse;
 import org.apache.kafka.common.requests.SyncGroupResponse;
 import org.apache.kafka.common.requests.TxnOffsetCommitResponse;
-import org.apache.kafka.common.requests.WriteShareGroupStateResponse;
 import org.apache.kafka.common.requests.WriteTxnMarkersResponse;
 
 /** The one place where an API key becomes a call: a flat switch. */
@@ -212,13 +207,14 @@ public final class RequestDispatcher implements RequestProcessor {
             case DELETE_SHARE_GROUP_OFFSETS ->
                 route(request, groups::deleteShareGroupOffsets, DeleteShareGroupOffsetsResponse::new);
 
-            case INITIALIZE_SHARE_GROUP_STATE ->
-                route(request, shares::initializeState, InitializeShareGroupStateResponse::new);
-            case READ_SHARE_GROUP_STATE -> route(request, shares::readState, ReadShareGroupStateResponse::new);
-            case WRITE_SHARE_GROUP_STATE -> route(request, shares::writeState, WriteShareGroupStateResponse::new);
-            case DELETE_SHARE_GROUP_STATE -> route(request, shares::deleteState, DeleteShareGroupStateResponse::new);
-            case READ_SHARE_GROUP_STATE_SUMMARY ->
-                route(request, shares::readSummary, ReadShareGroupStateSummaryResponse::new);
+            case INITIALIZE_SHARE_GROUP_STATE,
+                    READ_SHARE_GROUP_STATE,
+                    WRITE_SHARE_GROUP_STATE,
+                    DELETE_SHARE_GROUP_STATE,
+                    READ_SHARE_GROUP_STATE_SUMMARY ->
+                bounded(
+                        request,
+                        shares.state(request.context(), request.parsed().body()).thenApply(Answer::of));
 
             case INIT_PRODUCER_ID -> route(request, transactions::initProducerId, InitProducerIdResponse::new);
             case ADD_PARTITIONS_TO_TXN ->
@@ -251,7 +247,7 @@ public final class RequestDispatcher implements RequestProcessor {
         return CompletableFuture.completedFuture(answer);
     }
 
-    /** To a coordinator, which has as long as a client waits. Joins and syncs wait for other members, and bound that themselves. */
+    /** To a coordinator. Joins and syncs wait for other members, and bound that themselves. */
     private <Q extends ApiMessage, A extends ApiMessage> CompletableFuture<Answer> route(
             ClientRequest request,
             BiFunction<RequestContext, Q, CompletableFuture<A>> coordinator,
@@ -261,10 +257,15 @@ public final class RequestDispatcher implements RequestProcessor {
                 coordinator.apply(request.context(), data).thenApply(done -> Answer.of(response.apply(done)));
         return request.api() == ApiKeys.JOIN_GROUP || request.api() == ApiKeys.SYNC_GROUP
                 ? answer
-                : broker.deadlines()
-                        .within(
-                                broker.settings().adminTimeoutMs(),
-                                answer,
-                                () -> absent.refuse(request, Errors.COORDINATOR_NOT_AVAILABLE));
+                : bounded(request, answer);
+    }
+
+    /** A coordinator has as long as a client waits. */
+    private CompletableFuture<Answer> bounded(ClientRequest request, CompletableFuture<Answer> answer) {
+        return broker.deadlines()
+                .within(
+                        broker.settings().adminTimeoutMs(),
+                        answer,
+                        () -> absent.refuse(request, Errors.COORDINATOR_NOT_AVAILABLE));
     }
 }

@@ -2,16 +2,13 @@ package io.varve.serving.kafka.group;
 
 import io.varve.base.Clock;
 import io.varve.metadata.api.MetadataView;
-import io.varve.metadata.model.Topic;
 import io.varve.serving.coordinator.InternalTopics;
 import io.varve.serving.kafka.metadata.KafkaImage;
-import io.varve.serving.kafka.metadata.MetadataFeed;
 import io.varve.serving.kafka.runtime.ClockTime;
+import io.varve.serving.kafka.runtime.CoordinatorHost;
 import io.varve.serving.kafka.runtime.CoordinatorOptions;
-import io.varve.serving.kafka.runtime.Elections;
 import io.varve.serving.kafka.runtime.LogLoader;
 import io.varve.serving.kafka.runtime.LogWriter;
-import io.varve.serving.kafka.runtime.TenureKeeper;
 import io.varve.serving.log.PartitionLogs;
 import java.util.Map;
 import java.util.Optional;
@@ -31,18 +28,9 @@ import org.apache.kafka.server.util.PartitionMetadataClient;
 import org.apache.kafka.server.util.timer.SystemTimer;
 import org.apache.kafka.server.util.timer.SystemTimerReaper;
 import org.apache.kafka.server.util.timer.Timer;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
-/**
- * Runs Kafka's group coordinator. It is started when {@code __consumer_offsets} is first seen, by however many partitions that really has,
- * and not by what this broker would have created it with: two brokers that disagree on a group's partition would both coordinate it.
- *
- * <p>{@link #onView} is called by the metadata feed's thread alone; everything else is safe for any thread.
- */
-public final class GroupHost implements MetadataFeed.Sink, Elections, AutoCloseable {
-
-    private static final Logger LOG = LoggerFactory.getLogger(GroupHost.class);
+/** Runs Kafka's group coordinator. */
+public final class GroupHost extends CoordinatorHost<GroupCoordinator> {
 
     /**
      * Kafka 4.4 computes assignments of the new protocols in the background and not more often than each second, so that a member hears
@@ -57,19 +45,12 @@ public final class GroupHost implements MetadataFeed.Sink, Elections, AutoClosea
             "group.share.assignment.interval.ms", "0");
 
     private final CoordinatorOptions options;
-    private final PartitionLogs logs;
-    private final LogWriter.Verifier verifier;
     private final ScheduledExecutorService loadThreads;
     private final Clock clock;
-    private final KafkaImage image = new KafkaImage();
-    private final Metrics metrics = new Metrics();
     private final GroupConfigFeed configs;
     private final PartitionMetadataClient ends;
 
     private volatile Persister persister = new NoOpStatePersister();
-
-    private volatile GroupCoordinatorService service;
-    private volatile boolean closed;
 
     /**
      * @param configs how groups are configured; kept up to date here
@@ -84,11 +65,10 @@ public final class GroupHost implements MetadataFeed.Sink, Elections, AutoClosea
             LogWriter.Verifier verifier,
             ScheduledExecutorService loadThreads,
             Clock clock) {
+        super(InternalTopics.CONSUMER_OFFSETS, verifier, options, logs);
         this.options = options;
         this.configs = configs;
         this.ends = ends;
-        this.logs = logs;
-        this.verifier = verifier;
         this.loadThreads = loadThreads;
         this.clock = clock;
     }
@@ -98,40 +78,6 @@ public final class GroupHost implements MetadataFeed.Sink, Elections, AutoClosea
         this.persister = keeper;
     }
 
-    /** Kafka's coordinator, once there are groups to coordinate. */
-    public Optional<GroupCoordinator> coordinator() {
-        return closed ? Optional.empty() : Optional.ofNullable(service);
-    }
-
-    @Override
-    public void onView(MetadataView view) {
-        if (service != null) {
-            feed(view);
-            return;
-        }
-        Optional<Topic> topic = view.topic(InternalTopics.CONSUMER_OFFSETS);
-        if (topic.isPresent() && !closed) {
-            start(topic.get(), view);
-        }
-    }
-
-    private void feed(MetadataView view) {
-        GroupCoordinatorService running = service;
-        configs.follow(view);
-        image.advance(view).ifPresent(change -> running.onMetadataUpdate(change.delta(), change.image()));
-    }
-
-    private void start(Topic topic, MetadataView view) {
-        TenureKeeper keeper = new TenureKeeper(topic.id(), topic.name(), this);
-        LogWriter writer = new LogWriter(keeper, verifier, options.batchBytesMax());
-        GroupCoordinatorService built = build(writer);
-        built.startup(topic::partitions);
-        service = built;
-        LOG.info("event=group_coordinator_started partitions={}", topic.partitions());
-        feed(view);
-        logs.subscribe(keeper);
-    }
-
     /** What was configured, over our own defaults. */
     public static Map<String, String> settings(CoordinatorOptions options) {
         Map<String, String> settings = new TreeMap<>(PROMPT_ASSIGNMENT);
@@ -139,9 +85,9 @@ public final class GroupHost implements MetadataFeed.Sink, Elections, AutoClosea
         return settings;
     }
 
-    private GroupCoordinatorService build(LogWriter writer) {
-        Map<String, String> settings = settings(options);
-        GroupCoordinatorConfig config = GroupCoordinatorConfig.fromProps(settings);
+    @Override
+    protected GroupCoordinator build(LogWriter writer, Metrics metrics) {
+        GroupCoordinatorConfig config = GroupCoordinatorConfig.fromProps(settings(options));
         Timer timer = new SystemTimerReaper("varve-group-reaper", new SystemTimer("varve-group-timer"));
         return new GroupCoordinatorService.Builder(options.brokerId(), config)
                 .withTime(new ClockTime(clock))
@@ -159,27 +105,32 @@ public final class GroupHost implements MetadataFeed.Sink, Elections, AutoClosea
     }
 
     @Override
-    public void onElection(int partition, int tenure) {
-        if (!closed) {
-            service.onElection(partition, tenure);
-        }
+    protected void beforeTelling(MetadataView view) {
+        configs.follow(view);
     }
 
     @Override
-    public void onResignation(int partition, int nextTenure) {
-        if (!closed) {
-            service.onResignation(partition, OptionalInt.of(nextTenure));
-        }
+    protected void startUp(GroupCoordinator built, int partitions) {
+        built.startup(() -> partitions);
     }
 
-    /** Stops; what waits is answered with NOT_COORDINATOR. */
     @Override
-    public void close() {
-        closed = true;
-        GroupCoordinatorService running = service;
-        if (running != null) {
-            running.shutdown();
-        }
-        metrics.close();
+    protected void tell(GroupCoordinator running, KafkaImage.Change change) {
+        running.onMetadataUpdate(change.delta(), change.image());
+    }
+
+    @Override
+    protected void elect(GroupCoordinator running, int partition, int tenure) {
+        running.onElection(partition, tenure);
+    }
+
+    @Override
+    protected void resign(GroupCoordinator running, int partition, OptionalInt nextTenure) {
+        running.onResignation(partition, nextTenure);
+    }
+
+    @Override
+    protected void shutDown(GroupCoordinator running) {
+        running.shutdown();
     }
 }

@@ -56,6 +56,10 @@ public final class LogWriter implements PartitionWriter {
     /** Asks a transaction's coordinator whether this partition is in it. */
     @FunctionalInterface
     public interface Verifier {
+        /** Of a log in which nothing is ever part of a transaction. */
+        Verifier NO_TRANSACTIONS = (partition, id, producerId, epoch, verification) ->
+                CompletableFuture.completedFuture(Errors.INVALID_REQUEST);
+
         /** NONE, or what to answer to the client. */
         CompletableFuture<Errors> verify(
                 TopicPartition partition,

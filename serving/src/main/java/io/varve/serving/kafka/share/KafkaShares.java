@@ -20,25 +20,22 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.function.Function;
 import org.apache.kafka.common.IsolationLevel;
 import org.apache.kafka.common.Uuid;
-import org.apache.kafka.common.message.DeleteShareGroupStateRequestData;
-import org.apache.kafka.common.message.DeleteShareGroupStateResponseData;
-import org.apache.kafka.common.message.InitializeShareGroupStateRequestData;
-import org.apache.kafka.common.message.InitializeShareGroupStateResponseData;
-import org.apache.kafka.common.message.ReadShareGroupStateRequestData;
 import org.apache.kafka.common.message.ReadShareGroupStateResponseData;
-import org.apache.kafka.common.message.ReadShareGroupStateSummaryRequestData;
-import org.apache.kafka.common.message.ReadShareGroupStateSummaryResponseData;
 import org.apache.kafka.common.message.WriteShareGroupStateRequestData;
-import org.apache.kafka.common.message.WriteShareGroupStateResponseData;
-import org.apache.kafka.common.protocol.ApiMessage;
 import org.apache.kafka.common.protocol.Errors;
 import org.apache.kafka.common.requests.AbstractRequest;
+import org.apache.kafka.common.requests.AbstractResponse;
 import org.apache.kafka.common.requests.DeleteShareGroupStateRequest;
+import org.apache.kafka.common.requests.DeleteShareGroupStateResponse;
 import org.apache.kafka.common.requests.InitializeShareGroupStateRequest;
+import org.apache.kafka.common.requests.InitializeShareGroupStateResponse;
 import org.apache.kafka.common.requests.ReadShareGroupStateRequest;
+import org.apache.kafka.common.requests.ReadShareGroupStateResponse;
 import org.apache.kafka.common.requests.ReadShareGroupStateSummaryRequest;
+import org.apache.kafka.common.requests.ReadShareGroupStateSummaryResponse;
 import org.apache.kafka.common.requests.RequestContext;
 import org.apache.kafka.common.requests.WriteShareGroupStateRequest;
+import org.apache.kafka.common.requests.WriteShareGroupStateResponse;
 import org.apache.kafka.coordinator.group.GroupConfig;
 import org.apache.kafka.coordinator.group.GroupConfigManager;
 import org.apache.kafka.coordinator.group.ShareGroupAutoOffsetResetStrategy;
@@ -83,64 +80,45 @@ public final class KafkaShares implements ShareCoordinators, ShareStates {
 
     // ---- for other brokers
 
-    private <R extends ApiMessage> CompletableFuture<R> ask(
-            AbstractRequest request, Class<R> type, Function<ShareCoordinator, CompletableFuture<R>> question) {
-        Function<Errors, R> refusal = error ->
-                type.cast(request.getErrorResponse(0, error.exception()).data());
+    @Override
+    public CompletableFuture<AbstractResponse> state(RequestContext context, AbstractRequest request) {
+        Function<Errors, AbstractResponse> refusal = error -> request.getErrorResponse(0, error.exception());
         Optional<ShareCoordinator> coordinator = host.coordinator();
         if (coordinator.isEmpty()) {
             return CompletableFuture.completedFuture(refusal.apply(Errors.COORDINATOR_NOT_AVAILABLE));
         }
         try {
-            return Answers.or(question.apply(coordinator.get()), refusal);
+            return Answers.or(ask(coordinator.get(), context, request), refusal);
         } catch (RuntimeException e) {
             return CompletableFuture.completedFuture(refusal.apply(Answers.errorOf(e)));
         }
     }
 
-    @Override
-    public CompletableFuture<InitializeShareGroupStateResponseData> initializeState(
-            RequestContext context, InitializeShareGroupStateRequestData request) {
-        return ask(
-                new InitializeShareGroupStateRequest(request, context.apiVersion()),
-                InitializeShareGroupStateResponseData.class,
-                coordinator -> coordinator.initializeState(context, request));
-    }
-
-    @Override
-    public CompletableFuture<ReadShareGroupStateResponseData> readState(
-            RequestContext context, ReadShareGroupStateRequestData request) {
-        return ask(
-                new ReadShareGroupStateRequest(request, context.apiVersion()),
-                ReadShareGroupStateResponseData.class,
-                coordinator -> coordinator.readState(context, request));
-    }
-
-    @Override
-    public CompletableFuture<WriteShareGroupStateResponseData> writeState(
-            RequestContext context, WriteShareGroupStateRequestData request) {
-        return ask(
-                new WriteShareGroupStateRequest(request, context.apiVersion()),
-                WriteShareGroupStateResponseData.class,
-                coordinator -> coordinator.writeState(context, request));
-    }
-
-    @Override
-    public CompletableFuture<DeleteShareGroupStateResponseData> deleteState(
-            RequestContext context, DeleteShareGroupStateRequestData request) {
-        return ask(
-                new DeleteShareGroupStateRequest(request, context.apiVersion()),
-                DeleteShareGroupStateResponseData.class,
-                coordinator -> coordinator.deleteState(context, request));
-    }
-
-    @Override
-    public CompletableFuture<ReadShareGroupStateSummaryResponseData> readSummary(
-            RequestContext context, ReadShareGroupStateSummaryRequestData request) {
-        return ask(
-                new ReadShareGroupStateSummaryRequest(request, context.apiVersion()),
-                ReadShareGroupStateSummaryResponseData.class,
-                coordinator -> coordinator.readStateSummary(context, request));
+    private static CompletableFuture<AbstractResponse> ask(
+            ShareCoordinator coordinator, RequestContext context, AbstractRequest request) {
+        return switch (request.apiKey()) {
+            case INITIALIZE_SHARE_GROUP_STATE ->
+                coordinator
+                        .initializeState(context, ((InitializeShareGroupStateRequest) request).data())
+                        .thenApply(InitializeShareGroupStateResponse::new);
+            case READ_SHARE_GROUP_STATE ->
+                coordinator
+                        .readState(context, ((ReadShareGroupStateRequest) request).data())
+                        .thenApply(ReadShareGroupStateResponse::new);
+            case WRITE_SHARE_GROUP_STATE ->
+                coordinator
+                        .writeState(context, ((WriteShareGroupStateRequest) request).data())
+                        .thenApply(WriteShareGroupStateResponse::new);
+            case DELETE_SHARE_GROUP_STATE ->
+                coordinator
+                        .deleteState(context, ((DeleteShareGroupStateRequest) request).data())
+                        .thenApply(DeleteShareGroupStateResponse::new);
+            case READ_SHARE_GROUP_STATE_SUMMARY ->
+                coordinator
+                        .readStateSummary(context, ((ReadShareGroupStateSummaryRequest) request).data())
+                        .thenApply(ReadShareGroupStateSummaryResponse::new);
+            default -> throw new IllegalArgumentException("Not about the state of share groups: " + request.apiKey());
+        };
     }
 
     // ---- for the owners of partitions at this broker
@@ -182,7 +160,7 @@ public final class KafkaShares implements ShareCoordinators, ShareStates {
     public CompletableFuture<Errors> write(ShareKey key, int stateEpoch, int leaderEpoch, Deliveries.Write write) {
         Uuid topic = ShareStateCalls.topicOf(key.partition());
         int partition = key.partition().index();
-        var data = new org.apache.kafka.common.message.WriteShareGroupStateRequestData.PartitionData()
+        WriteShareGroupStateRequestData.PartitionData data = new WriteShareGroupStateRequestData.PartitionData()
                 .setPartition(partition)
                 .setStateEpoch(stateEpoch)
                 .setLeaderEpoch(leaderEpoch)

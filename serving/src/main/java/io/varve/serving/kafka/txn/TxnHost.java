@@ -103,11 +103,7 @@ final class TxnHost implements MetadataFeed.Sink, Elections, AutoCloseable {
     private void start(Topic topic) {
         TenureKeeper keeper = new TenureKeeper(topic.id(), topic.name(), this);
         // A coordinator's own records are not part of any transaction.
-        LogWriter writer = new LogWriter(
-                keeper,
-                (partition, id, producerId, epoch, verification) ->
-                        CompletableFuture.completedFuture(Errors.INVALID_REQUEST),
-                options.batchBytesMax());
+        LogWriter writer = new LogWriter(keeper, LogWriter.Verifier.NO_TRANSACTIONS, options.batchBytesMax());
         LogLoader loader = new LogLoader(writer, new TransactionCoordinatorRecordSerde(), threads, clock);
         running = new Running(
                 TxnRuntime.start(options, writer, loader, metrics, this::onLoaded), writer, topic.partitions());

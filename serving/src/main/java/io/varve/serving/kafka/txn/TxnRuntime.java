@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.IntConsumer;
@@ -74,9 +74,12 @@ final class TxnRuntime implements AutoCloseable {
                 .build());
     }
 
-    /** The runtime wants one for work that our shards don't have. It starts no thread until there is some. */
+    /**
+     * The runtime wants one for work that our shards don't have, and shuts it down when it is closed. It starts no thread until there is some,
+     * and takes no more than it can begin at once: the runtime says so to whoever asks.
+     */
     private static ExecutorService background() {
-        return new ThreadPoolExecutor(0, 1, 1, TimeUnit.SECONDS, new LinkedBlockingQueue<>());
+        return new ThreadPoolExecutor(0, 1, 1, TimeUnit.SECONDS, new SynchronousQueue<>());
     }
 
     <T> CompletableFuture<T> write(
