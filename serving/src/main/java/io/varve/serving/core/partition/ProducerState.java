@@ -21,6 +21,11 @@ final class ProducerState {
     long lastUpdateMs;
     long txnFirstOffset = NO_TXN;
 
+    /** Its neighbours in {@link ProducersByAge}. */
+    ProducerState older;
+
+    ProducerState younger;
+
     private final int[] firstSequences = new int[BATCHES];
     private final int[] lastSequences = new int[BATCHES];
     private final long[] firstOffsets = new long[BATCHES];
@@ -73,6 +78,11 @@ final class ProducerState {
             }
         }
         return -1;
+    }
+
+    /** Of its last batch, -1 before the first of its epoch. */
+    long newestOffset() {
+        return count == 0 ? -1 : lastOffsets[slot(count - 1)];
     }
 
     long firstOffset(int found) {

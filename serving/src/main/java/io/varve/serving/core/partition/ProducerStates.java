@@ -35,9 +35,19 @@ public final class ProducerStates {
         ALREADY_ENDED
     }
 
+    /**
+     * How many producers are remembered at most, but for those with an open transaction. A program that is started a million times is a million
+     * producers, and nobody says when one is gone: over the bound the one that has written nothing for the longest is forgotten.
+     */
+    static final int PRODUCERS_MAX = 10_000;
+
+    /** How many with an open transaction are passed over for one that is to be forgotten: what a batch may cost is bounded. */
+    private static final int PASSED_OVER_MAX = 8;
+
     private static final long NOTHING_FORGOTTEN = -1;
 
     private final LongMap<ProducerState> producers = new LongMap<>();
+    private ProducersByAge byAge = new ProducersByAge();
     /** Open transactions by the offset of their first record. */
     private final TreeMap<Long, ProducerState> open = new TreeMap<>();
     /** Ended transactions whose marker isn't acknowledged yet: first record's offset to marker's offset. */
@@ -131,7 +141,7 @@ public final class ProducerStates {
             long maxTimestampMs,
             boolean transactional,
             long nowMs) {
-        ProducerState state = ofId(producerId);
+        ProducerState state = writing(producerId);
         state.toEpoch(epoch);
         state.lastUpdateMs = nowMs;
         if (firstSequence >= 0) {
@@ -177,7 +187,7 @@ public final class ProducerStates {
             long markerOffset,
             long nowMs,
             AbortedTxns aborted) {
-        ProducerState state = ofId(producerId);
+        ProducerState state = writing(producerId);
         state.toEpoch(epoch);
         state.coordinatorEpoch = Math.max(state.coordinatorEpoch, coordinatorEpoch);
         state.lastUpdateMs = nowMs;
@@ -216,7 +226,7 @@ public final class ProducerStates {
         producers.removeIf(state -> {
             boolean forgotten = !state.isInTransaction() && nowMs - state.lastUpdateMs > idleMs;
             if (forgotten) {
-                forgottenIdMax = Math.max(forgottenIdMax, state.producerId);
+                onForgotten(state);
             }
             return forgotten;
         });
@@ -260,13 +270,34 @@ public final class ProducerStates {
         return duplicateTimestampMs;
     }
 
-    private ProducerState ofId(long producerId) {
+    private ProducerState writing(long producerId) {
         ProducerState state = producers.get(producerId);
         if (state == null) {
             state = new ProducerState(producerId);
             producers.put(producerId, state);
+            byAge.onWrite(state);
+            forgetOverBound();
+        } else {
+            byAge.onWrite(state);
         }
         return state;
+    }
+
+    private void forgetOverBound() {
+        for (int look = 0; look < PASSED_OVER_MAX && producers.size() > PRODUCERS_MAX; look++) {
+            ProducerState oldest = byAge.oldest();
+            if (oldest.isInTransaction()) {
+                byAge.onWrite(oldest);
+            } else {
+                producers.remove(oldest.producerId);
+                onForgotten(oldest);
+            }
+        }
+    }
+
+    private void onForgotten(ProducerState state) {
+        byAge.remove(state);
+        forgottenIdMax = Math.max(forgottenIdMax, state.producerId);
     }
 
     /** Sequence numbers wrap round to 0 after 2^31 - 1. */
@@ -304,6 +335,7 @@ public final class ProducerStates {
                 states.open.put(state.txnFirstOffset, state);
             }
         }
+        states.byAge = ProducersByAge.of(states.producers);
         int ended = LogState.count(from, 2 * Long.BYTES);
         for (int i = 0; i < ended; i++) {
             states.undecided.put(from.getLong(), from.getLong());

@@ -181,4 +181,44 @@ class ProducerStatesTest {
         states.expire(10_000, 5_000);
         assertThat(states.all()).extracting(ProducerStates.Info::producerId).containsExactly(2L, 3L);
     }
+
+    /** A program that is started again and again: a million producers of one batch each, and one whose transaction is open all the while. */
+    @Test
+    void aMillionShortLivedProducersTakeBoundedMemoryAndTheYoungestAreKnown() {
+        int producers = 1_000_000;
+        states.onBatch(0, (short) 0, 0, 0, 0, 5, true, 1_000);
+        for (int id = 1; id <= producers; id++) {
+            states.onBatch(id, (short) 0, 0, id, id, 5, false, 1_000);
+            if (id == producers / 2) {
+                states = copyOf(states);
+            }
+        }
+
+        assertThat(states.size()).isEqualTo(ProducerStates.PRODUCERS_MAX);
+        assertThat(states.encodedBytes()).isLessThan(100 * ProducerStates.PRODUCERS_MAX);
+        assertThat(states.isInTransaction(0, (short) 0)).isTrue();
+        assertThat(states.checkClient(producers, (short) 0, 0, 1, false, false)).isEqualTo(Verdict.DUPLICATE);
+        int oldest = producers - ProducerStates.PRODUCERS_MAX + 2;
+        assertThat(states.checkClient(oldest, (short) 0, 0, 1, false, false)).isEqualTo(Verdict.DUPLICATE);
+        assertThat(states.checkClient(oldest - 1, (short) 0, 1, 1, false, false))
+                .as("forgotten, so it may go on anywhere")
+                .isEqualTo(Verdict.ACCEPT);
+    }
+
+    /** Who has written lately is not old, however long it has been known. */
+    @Test
+    void aProducerThatGoesOnIsNotForgottenForThoseThatCome() {
+        for (int i = 0; i < 3 * ProducerStates.PRODUCERS_MAX; i++) {
+            assertThat(append(0, i, 1)).isEqualTo(Verdict.ACCEPT);
+            states.onBatch(1_000_000 + i, (short) 0, 0, end, end, 5, false, 1_000);
+            end++;
+        }
+        assertThat(append(0, 3 * ProducerStates.PRODUCERS_MAX - 1, 1)).isEqualTo(Verdict.DUPLICATE);
+    }
+
+    private static ProducerStates copyOf(ProducerStates states) {
+        ByteBuffer encoded = ByteBuffer.allocate(states.encodedBytes());
+        states.encode(encoded);
+        return ProducerStates.decode(encoded.flip());
+    }
 }
