@@ -11,7 +11,7 @@ import org.apache.kafka.common.requests.AbstractResponse;
 import org.apache.kafka.common.requests.RequestHeader;
 
 /** A socket that speaks frames, and does what no well-behaved client would. */
-final class RawClient implements AutoCloseable {
+public final class RawClient implements AutoCloseable {
 
     private static final int TIMEOUT_MS = 20_000;
 
@@ -20,7 +20,8 @@ final class RawClient implements AutoCloseable {
     private final DataOutputStream out;
     private int correlation;
 
-    RawClient(int port) throws IOException {
+    /** @param port of the loopback interface */
+    public RawClient(int port) throws IOException {
         socket = new Socket("127.0.0.1", port);
         socket.setSoTimeout(TIMEOUT_MS);
         socket.setTcpNoDelay(true);
@@ -29,13 +30,13 @@ final class RawClient implements AutoCloseable {
     }
 
     /** Sends bytes as they are. */
-    void sendRaw(byte[] bytes) throws IOException {
+    public void sendRaw(byte[] bytes) throws IOException {
         out.write(bytes);
         out.flush();
     }
 
     /** Sends a frame: its length and {@code body}. */
-    void sendFrame(ByteBuffer body) throws IOException {
+    public void sendFrame(ByteBuffer body) throws IOException {
         byte[] bytes = new byte[body.remaining()];
         body.get(bytes);
         out.writeInt(bytes.length);
@@ -44,21 +45,21 @@ final class RawClient implements AutoCloseable {
     }
 
     /** Sends a request; answers its header, with which {@link #receive(RequestHeader)} reads the answer. */
-    RequestHeader send(AbstractRequest request) throws IOException {
+    public RequestHeader send(AbstractRequest request) throws IOException {
         RequestHeader header = new RequestHeader(request.apiKey(), request.version(), "raw", ++correlation);
         sendFrame(request.serializeWithHeader(header));
         return header;
     }
 
     /** The next frame. */
-    ByteBuffer receive() throws IOException {
+    public ByteBuffer receive() throws IOException {
         byte[] bytes = new byte[in.readInt()];
         in.readFully(bytes);
         return ByteBuffer.wrap(bytes);
     }
 
     /** The answer to a request; its correlation id must be right and not a byte may be left. */
-    AbstractResponse receive(RequestHeader header) throws IOException {
+    public AbstractResponse receive(RequestHeader header) throws IOException {
         ByteBuffer frame = receive();
         AbstractResponse response = AbstractResponse.parseResponse(frame, header);
         if (frame.hasRemaining()) {
@@ -67,13 +68,14 @@ final class RawClient implements AutoCloseable {
         return response;
     }
 
+    /** Sends a request and waits for its answer. */
     @SuppressWarnings("unchecked")
-    <T extends AbstractResponse> T call(AbstractRequest request) throws IOException {
+    public <T extends AbstractResponse> T call(AbstractRequest request) throws IOException {
         return (T) receive(send(request));
     }
 
     /** Whether the other side has closed, which is waited for. */
-    boolean isClosedByPeer() throws IOException {
+    public boolean isClosedByPeer() throws IOException {
         try {
             return in.read() < 0;
         } catch (java.net.SocketException reset) {
@@ -82,7 +84,7 @@ final class RawClient implements AutoCloseable {
     }
 
     /** A request's frame with a version of one's own, whatever the body. */
-    static ByteBuffer frame(ApiKeys api, int version, int correlation, boolean flexible, byte[] body) {
+    public static ByteBuffer frame(ApiKeys api, int version, int correlation, boolean flexible, byte[] body) {
         ByteBuffer frame = ByteBuffer.allocate(64 + body.length);
         frame.putShort(api.id).putShort((short) version).putInt(correlation);
         frame.putShort((short) 1).put((byte) 't');

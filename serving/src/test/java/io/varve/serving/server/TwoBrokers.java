@@ -10,6 +10,8 @@ import io.netty.channel.socket.nio.NioSocketChannel;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import io.varve.bookie.client.InMemoryBookies;
 import io.varve.metadata.api.MetadataClient;
+import io.varve.metadata.api.MetadataView;
+import io.varve.metadata.model.PartitionState;
 import io.varve.metadata.testing.InMemoryMetadata;
 import io.varve.protocol.runtime.SystemClock;
 import io.varve.serving.kafka.KafkaCoordinators;
@@ -74,6 +76,26 @@ final class TwoBrokers implements AutoCloseable {
         old.close();
         assertThat(cluster.view().ownedBy(id)).isEmpty();
         nodes.put(id, node(id, port));
+    }
+
+    /** Where a broker listens. */
+    int port(int id) {
+        return nodes.get(id).port("PLAINTEXT");
+    }
+
+    /** The broker that owns a topic's first partition. */
+    int owner(String topic) {
+        return first(topic).owner();
+    }
+
+    /** The epoch of a topic's first partition. */
+    int epoch(String topic) {
+        return first(topic).epoch();
+    }
+
+    private PartitionState first(String topic) {
+        MetadataView view = cluster.view();
+        return view.partitions(view.topic(topic).orElseThrow().id()).iterator().next();
     }
 
     /** What a broker has counted since it was started. */

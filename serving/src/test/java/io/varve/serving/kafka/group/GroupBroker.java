@@ -14,6 +14,7 @@ import io.varve.serving.kafka.metadata.MetadataFeed;
 import io.varve.serving.kafka.runtime.BrokerClient;
 import io.varve.serving.kafka.runtime.CoordinatorOptions;
 import io.varve.serving.log.InMemoryPartitionLogs;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -23,11 +24,14 @@ import java.util.concurrent.ScheduledExecutorService;
 import org.apache.kafka.clients.consumer.ConsumerPartitionAssignor;
 import org.apache.kafka.clients.consumer.internals.ConsumerProtocol;
 import org.apache.kafka.common.errors.DisconnectException;
+import org.apache.kafka.common.message.DeleteGroupsRequestData;
 import org.apache.kafka.common.message.HeartbeatRequestData;
 import org.apache.kafka.common.message.JoinGroupRequestData;
 import org.apache.kafka.common.message.JoinGroupResponseData;
 import org.apache.kafka.common.message.LeaveGroupRequestData;
 import org.apache.kafka.common.message.LeaveGroupRequestData.MemberIdentity;
+import org.apache.kafka.common.message.ListGroupsRequestData;
+import org.apache.kafka.common.message.ListGroupsResponseData;
 import org.apache.kafka.common.message.OffsetCommitRequestData;
 import org.apache.kafka.common.message.OffsetCommitRequestData.OffsetCommitRequestPartition;
 import org.apache.kafka.common.message.OffsetCommitRequestData.OffsetCommitRequestTopic;
@@ -120,22 +124,65 @@ final class GroupBroker implements AutoCloseable {
         String member = get(groups.joinGroup(Contexts.of(ApiKeys.JOIN_GROUP), join(group, "")))
                 .memberId();
         JoinGroupResponseData joined = get(groups.joinGroup(Contexts.of(ApiKeys.JOIN_GROUP), join(group, member)));
+        sync(group, joined, List.of(member));
+        return joined;
+    }
+
+    /** A stable group of so many members, all of the first generation: they must come within the initial delay. */
+    List<JoinGroupResponseData> joinAndSync(String group, int count) {
+        List<String> ids = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            ids.add(get(groups.joinGroup(Contexts.of(ApiKeys.JOIN_GROUP), join(group, "")))
+                    .memberId());
+        }
+        List<CompletableFuture<JoinGroupResponseData>> joining = ids.stream()
+                .map(id -> groups.joinGroup(Contexts.of(ApiKeys.JOIN_GROUP), join(group, id)))
+                .toList();
+        List<JoinGroupResponseData> joined =
+                joining.stream().map(Eventually::get).toList();
+        for (JoinGroupResponseData member : joined) {
+            if (member.memberId().equals(member.leader())) {
+                sync(group, member, ids);
+            }
+        }
+        joined.forEach(member -> sync(group, member, List.of()));
+        return joined;
+    }
+
+    private void sync(String group, JoinGroupResponseData member, List<String> assigned) {
+        byte[] nothing = Utils.toArray(
+                ConsumerProtocol.serializeAssignment(new ConsumerPartitionAssignor.Assignment(List.of())));
         SyncGroupRequestData sync = new SyncGroupRequestData()
                 .setGroupId(group)
-                .setMemberId(member)
-                .setGenerationId(joined.generationId())
+                .setMemberId(member.memberId())
+                .setGenerationId(member.generationId())
                 .setProtocolType("consumer")
                 .setProtocolName("range")
-                .setAssignments(List.of(new SyncGroupRequestAssignment()
-                        .setMemberId(member)
-                        .setAssignment(Utils.toArray(ConsumerProtocol.serializeAssignment(
-                                new ConsumerPartitionAssignor.Assignment(List.of()))))));
+                .setAssignments(assigned.stream()
+                        .map(id ->
+                                new SyncGroupRequestAssignment().setMemberId(id).setAssignment(nothing))
+                        .toList());
         Errors error = Errors.forCode(
                 get(groups.syncGroup(Contexts.of(ApiKeys.SYNC_GROUP), sync)).errorCode());
         if (error != Errors.NONE) {
             throw new AssertionError(error);
         }
-        return joined;
+    }
+
+    /** The ids of all groups. */
+    List<String> listed() {
+        return get(groups.listGroups(Contexts.of(ApiKeys.LIST_GROUPS), new ListGroupsRequestData())).groups().stream()
+                .map(ListGroupsResponseData.ListedGroup::groupId)
+                .toList();
+    }
+
+    Errors delete(String group) {
+        return Errors.forCode(get(groups.deleteGroups(
+                        Contexts.of(ApiKeys.DELETE_GROUPS),
+                        new DeleteGroupsRequestData().setGroupsNames(List.of(group))))
+                .results()
+                .find(group)
+                .errorCode());
     }
 
     private static JoinGroupRequestData join(String group, String member) {

@@ -6,11 +6,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.varve.base.PartitionId;
 import io.varve.metadata.model.Topic;
+import io.varve.protocol.runtime.SystemClock;
 import io.varve.serving.coordinator.InternalTopics;
 import io.varve.serving.kafka.FakeMetadata;
 import io.varve.serving.log.InMemoryPartitionLog;
 import io.varve.serving.log.InMemoryPartitionLogs;
 import io.varve.serving.log.LogError;
+import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.apache.kafka.common.message.JoinGroupResponseData;
 import org.apache.kafka.common.protocol.Errors;
@@ -184,14 +187,67 @@ class GroupTakeoverTest {
         until(() -> broker.committed("g"), answer -> answer.equals("-1"));
     }
 
+    /** C9.5: a hundred times right after the acknowledgement; whoever is asked has the value, or says that he can't know. */
     @Test
-    void manyMovesInARowEndWithTheNewestState() {
-        for (int move = 0; move < 20; move++) {
-            assertThat(get(broker.commit("g", move))).isEqualTo(Errors.NONE);
+    void manyMovesInARowEndWithTheNewestStateAndNobodyEverSaysThatThereIsNone() {
+        InMemoryPartitionLogs otherLogs = logs.ofAnotherBroker();
+        try (GroupBroker other = new GroupBroker(2, metadata, otherLogs)) {
+            for (int move = 0; move < 100; move++) {
+                boolean there = move % 2 == 0;
+                GroupBroker from = there ? broker : other;
+                GroupBroker to = there ? other : broker;
+                assertThat(get(from.commit("g", move))).isEqualTo(Errors.NONE);
+                from.logs.lose(partition);
+                to.logs.serve(partition);
+                String newest = Integer.toString(move);
+                until(
+                        () -> {
+                            assertThat(from.committed("g")).isIn("NOT_COORDINATOR", newest);
+                            return to.committed("g");
+                        },
+                        answer -> {
+                            assertThat(answer).isIn("NOT_COORDINATOR", "COORDINATOR_LOAD_IN_PROGRESS", newest);
+                            return answer.equals(newest);
+                        });
+            }
+        }
+    }
+
+    /** C9.6. */
+    @Test
+    void aDeletedGroupIsNotListedByTheNextCoordinatorEither() {
+        assertThat(get(broker.commit("g", 7))).isEqualTo(Errors.NONE);
+        assertThat(get(broker.commit("stays", 7))).isEqualTo(Errors.NONE);
+        assertThat(broker.delete("g")).isEqualTo(Errors.NONE);
+
+        logs.lose(partition);
+        logs.serve(partition);
+        broker.awaitActive("g");
+
+        assertThat(broker.listed()).containsExactly("stays");
+        assertThat(broker.committed("g")).isEqualTo("-1");
+    }
+
+    /** C9.8. */
+    @Test
+    void aGroupOfTwentyMembersStaysStableThroughFiftyMoves() {
+        broker.close();
+        broker = new GroupBroker(
+                1, metadata, logs, SystemClock.INSTANCE, Map.of("group.initial.rebalance.delay.ms", "300"));
+        broker.awaitActive("g");
+        List<JoinGroupResponseData> members = broker.joinAndSync("g", 20);
+        int generation = members.get(0).generationId();
+        for (int move = 0; move < 50; move++) {
             logs.lose(partition);
             logs.serve(partition);
             broker.awaitActive("g");
-            assertThat(broker.committed("g")).isEqualTo(Integer.toString(move));
+            for (JoinGroupResponseData member : members) {
+                assertThat(member.generationId()).isEqualTo(generation);
+                assertThat(broker.heartbeat("g", member)).isEqualTo(Errors.NONE);
+            }
+            JoinGroupResponseData one = members.get(move % members.size());
+            assertThat(get(broker.commit("g", one.memberId(), generation, move)))
+                    .isEqualTo(Errors.NONE);
         }
     }
 }

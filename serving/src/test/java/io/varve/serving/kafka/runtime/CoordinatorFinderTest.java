@@ -94,6 +94,20 @@ class CoordinatorFinderTest {
                 .isEqualTo(Errors.INVALID_REQUEST);
     }
 
+    /** C9.7: the topic's number of partitions counts, not what this broker would create it with, which here is 50. */
+    @Test
+    void keysBelongToThePartitionsThatTheTopicHasWhateverIsConfigured() {
+        metadata.addTopic(InternalTopics.CONSUMER_OFFSETS, 3, 1);
+        for (int i = 0; i < 100; i++) {
+            String group = "group-" + i;
+            assertThat(finder.partitionFor(InternalTopics.CONSUMER_OFFSETS, group)
+                            .orElseThrow()
+                            .id()
+                            .index())
+                    .isEqualTo(Utils.abs(group.hashCode()) % 3);
+        }
+    }
+
     /** C12: ten thousand ids, and the one whose hash is the minimum int, belong where Kafka's coordinator takes them. */
     @Test
     void keysBelongToThePartitionsThatKafkaSaysTheyDo() {

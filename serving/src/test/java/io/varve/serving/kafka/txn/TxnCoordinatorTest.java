@@ -4,6 +4,7 @@ import static io.varve.serving.kafka.Eventually.get;
 import static io.varve.serving.kafka.Eventually.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.varve.serving.coordinator.GroupCoordinators;
 import io.varve.serving.coordinator.InternalTopics;
 import io.varve.serving.coordinator.TransactionCoordinators;
 import io.varve.serving.coordinator.TransactionCoordinators.Verification;
@@ -15,9 +16,12 @@ import io.varve.serving.log.PartitionLog.Isolation;
 import io.varve.serving.log.PartitionLog.ReadResult;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.message.InitProducerIdRequestData;
 import org.apache.kafka.common.message.InitProducerIdResponseData;
+import org.apache.kafka.common.message.JoinGroupRequestData;
+import org.apache.kafka.common.message.JoinGroupResponseData;
 import org.apache.kafka.common.message.ListTransactionsRequestData;
 import org.apache.kafka.common.message.OffsetFetchRequestData;
 import org.apache.kafka.common.message.OffsetFetchRequestData.OffsetFetchRequestGroup;
@@ -33,7 +37,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Transactions across two brokers, with moves of everything at every step. User reports T8 to T15, C7, C12. */
@@ -104,43 +110,54 @@ class TxnCoordinatorTest {
         assertThat(aborted("there")).containsExactly(new AbortedTxn(producer.producerId, 0));
     }
 
-    /** C12: something moves between any two steps; the transaction ends whole, with retriable answers only. */
+    /** What befalls a cluster in the middle of a transaction. A move loses what isn't acknowledged, as a kill does. */
+    private enum Trouble {
+        COORDINATOR_MOVES(List.of(InternalTopics.TRANSACTION_STATE)),
+        DATA_MOVES(List.of("here", "there")),
+        GROUP_COORDINATOR_MOVES(List.of(InternalTopics.CONSUMER_OFFSETS)),
+        EVERYTHING_MOVES(List.of(InternalTopics.TRANSACTION_STATE, InternalTopics.CONSUMER_OFFSETS, "here", "there")),
+        GROUP_REBALANCES(List.of());
+
+        private final List<String> moving;
+
+        Trouble(List<String> moving) {
+            this.moving = moving;
+        }
+    }
+
+    private static Stream<Arguments> everyTroubleAfterEveryStep() {
+        return Stream.of(Trouble.values())
+                .flatMap(trouble -> Stream.of(false, true)
+                        .flatMap(versionTwo -> Stream.of("init", "add", "write", "offsets", "commit-offset", "end")
+                                .filter(step -> !(versionTwo && step.equals("offsets")))
+                                .map(step -> Arguments.of(trouble, versionTwo, step))));
+    }
+
+    /** C12: something happens between any two steps; the transaction ends whole, with retriable answers only. T8 to T12. */
     @ParameterizedTest
-    @CsvSource({
-        "false, init",
-        "false, add",
-        "false, write",
-        "false, offsets",
-        "false, commit-offset",
-        "false, end",
-        "true, init",
-        "true, add",
-        "true, write",
-        "true, commit-offset",
-        "true, end"
-    })
-    void everythingMovesAfterAnyStepAndTheTransactionStillCommitsWhole(boolean versionTwo, String movesAfter) {
+    @MethodSource("everyTroubleAfterEveryStep")
+    void whateverHappensAfterAnyStepTheTransactionStillCommitsWhole(Trouble trouble, boolean versionTwo, String after) {
         TestProducer producer = new TestProducer(cluster, "tx", versionTwo, LONG_MS);
         for (int round = 0; round < 3; round++) {
             if (round == 0) {
                 assertThat(producer.init()).isEqualTo(Errors.NONE);
-                moveIf(movesAfter.equals("init"));
+                strikeIf(after.equals("init"), trouble);
             }
             assertThat(producer.add("here", 0)).isEqualTo(Errors.NONE);
             assertThat(producer.add("there", 0)).isEqualTo(Errors.NONE);
-            moveIf(movesAfter.equals("add"));
+            strikeIf(after.equals("add"), trouble);
             assertThat(producer.write("here", 0)).isEqualTo(LogError.NONE);
             assertThat(producer.write("there", 0)).isEqualTo(LogError.NONE);
-            moveIf(movesAfter.equals("write"));
+            strikeIf(after.equals("write"), trouble);
             if (!versionTwo) {
                 assertThat(producer.addOffsets("g")).isEqualTo(Errors.NONE);
-                moveIf(movesAfter.equals("offsets"));
+                strikeIf(after.equals("offsets"), trouble);
             }
             assertThat(producer.commitOffset("g", "here", 10 + round)).isEqualTo(Errors.NONE);
-            moveIf(movesAfter.equals("commit-offset"));
+            strikeIf(after.equals("commit-offset"), trouble);
             assertThat(committed("g")).isEqualTo("UNSTABLE_OFFSET_COMMIT");
             assertThat(producer.end(true)).isEqualTo(Errors.NONE);
-            moveIf(movesAfter.equals("end"));
+            strikeIf(after.equals("end"), trouble);
 
             until(producer::status, "CompleteCommit"::equals);
             awaitStable("here", 2 * (round + 1));
@@ -152,9 +169,10 @@ class TxnCoordinatorTest {
         assertThat(aborted("there")).isEmpty();
     }
 
-    /** The decision is durable, a marker isn't: the next coordinator carries it out. */
-    @Test
-    void theNextCoordinatorEndsWhatThisOneDecided() {
+    /** C12, T15: the decision is durable and one marker is written, another isn't; whoever then coordinates carries it out. */
+    @ParameterizedTest
+    @EnumSource(Trouble.class)
+    void whateverHappensAfterTheFirstMarkerTheOthersAreWritten(Trouble trouble) {
         TestProducer producer = new TestProducer(cluster, "tx", true, LONG_MS);
         producer.init();
         writeEverywhere(producer);
@@ -163,13 +181,15 @@ class TxnCoordinatorTest {
         until(() -> cluster.log("here", 0).offsets().lastStable(), stable -> stable == 2);
         assertThat(producer.status()).isEqualTo("PrepareCommit");
 
-        cluster.move(InternalTopics.TRANSACTION_STATE, 0, 2);
-        cluster.log("there", 0).refuse(LogError.NONE);
+        var refusing = cluster.log("there", 0);
+        strikeIf(true, trouble);
+        refusing.refuse(LogError.NONE);
 
         until(producer::status, "CompleteCommit"::equals);
-        assertThat(cluster.log("there", 0).offsets().lastStable()).isEqualTo(2);
-        assertThat(cluster.log("here", 0).offsets().lastStable())
-                .isEqualTo(cluster.log("here", 0).offsets().end());
+        awaitStable("here", 2);
+        awaitStable("there", 2);
+        assertThat(aborted("here")).isEmpty();
+        assertThat(aborted("there")).isEmpty();
     }
 
     @Test
@@ -382,13 +402,38 @@ class TxnCoordinatorTest {
                 offsets -> offsets.lastStable() == offsets.end() && offsets.end() >= endAtLeast);
     }
 
-    private void moveIf(boolean now) {
-        if (now) {
-            for (String topic :
-                    List.of(InternalTopics.TRANSACTION_STATE, InternalTopics.CONSUMER_OFFSETS, "here", "there")) {
-                cluster.move(topic, 0, 3 - cluster.ownerOf(topic, 0));
-            }
+    private void strikeIf(boolean now, Trouble trouble) {
+        if (!now) {
+            return;
         }
+        for (String topic : trouble.moving) {
+            cluster.move(topic, 0, 3 - cluster.ownerOf(topic, 0));
+        }
+        if (trouble == Trouble.GROUP_REBALANCES) {
+            joinAnew();
+        }
+    }
+
+    /** A member comes, so that the group is between two generations: nobody of it has heard of the next one yet. */
+    private void joinAnew() {
+        JoinGroupRequestData.JoinGroupRequestProtocolCollection protocols =
+                new JoinGroupRequestData.JoinGroupRequestProtocolCollection();
+        protocols.add(new JoinGroupRequestData.JoinGroupRequestProtocol()
+                .setName("range")
+                .setMetadata(new byte[0]));
+        JoinGroupRequestData join = new JoinGroupRequestData()
+                .setGroupId("g")
+                .setMemberId("")
+                .setProtocolType("consumer")
+                .setProtocols(protocols)
+                .setSessionTimeoutMs(30_000)
+                .setRebalanceTimeoutMs(30_000);
+        GroupCoordinators groups = cluster.broker(cluster.ownerOf(InternalTopics.CONSUMER_OFFSETS, 0))
+                .groups();
+        JoinGroupResponseData known = until(
+                () -> get(groups.joinGroup(Contexts.of(ApiKeys.JOIN_GROUP), join)),
+                answer -> !answer.memberId().isEmpty());
+        groups.joinGroup(Contexts.of(ApiKeys.JOIN_GROUP), join.setMemberId(known.memberId()));
     }
 
     private List<AbortedTxn> aborted(String topic) {
