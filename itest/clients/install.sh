@@ -28,3 +28,9 @@ if command -v go >/dev/null; then
 else
   skip go "no go"
 fi
+
+# A Connect worker; its many jars stay out of the build.
+if [ ! -d "$out/connect" ]; then
+  "$here/../../mvnw" -q -B -ntp -f "$here/connect/pom.xml" dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory="$out/connect.new" &&
+    mv "$out/connect.new" "$out/connect" || skip connect "Maven could not fetch it"
+fi

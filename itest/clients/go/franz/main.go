@@ -1,4 +1,4 @@
-// franz-go as its users use it. Usage: franz BOOTSTRAP
+// franz-go as its users use it. Usage: franz BOOTSTRAP, or franz BOOTSTRAP load TOPIC NAME RECORDS PER_SECOND
 package main
 
 import (
@@ -316,6 +316,10 @@ func main() {
 	ctx, cancel = context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	admin = kadm.NewClient(client())
+	if len(os.Args) > 2 && os.Args[2] == "load" {
+		loadFromArguments()
+		return
+	}
 	fmt.Println("# franz-go")
 	check("create", checkCreate)
 	check("codecs", checkCodecs)

@@ -1,4 +1,4 @@
-// sarama as its users use it. Usage: sarama BOOTSTRAP
+// sarama as its users use it. Usage: sarama BOOTSTRAP, or sarama BOOTSTRAP load TOPIC NAME RECORDS PER_SECOND
 package main
 
 import (
@@ -402,6 +402,10 @@ func main() {
 	if admin, err = sarama.NewClusterAdmin(bootstrap, config()); err != nil {
 		fmt.Println("FAIL connect:", err)
 		os.Exit(1)
+	}
+	if len(os.Args) > 2 && os.Args[2] == "load" {
+		loadFromArguments()
+		return
 	}
 	fmt.Println("# sarama")
 	check("create", checkCreate)
