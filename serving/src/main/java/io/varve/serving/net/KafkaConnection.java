@@ -249,11 +249,7 @@ final class KafkaConnection extends ChannelInboundHandlerAdapter implements Fram
             return;
         }
         server.metrics().onBytesOut(frame.get().readableBytes());
-        if (answer.whenGone() == Answer.NOTHING) {
-            channel.write(frame.get(), channel.voidPromise());
-        } else {
-            channel.write(frame.get()).addListener(gone -> answer.whenGone().run());
-        }
+        GatheringWrite.write(channel, frame.get(), answer.whenGone());
         throttle(response.throttleTimeMs());
     }
 

@@ -27,7 +27,7 @@ public final class ResponseWriter {
      *
      * @param request the header of the request that is answered
      * @param version the version of the answer's body: the request's, except for ApiVersions from the future
-     * @return a buffer for the socket, with one reference; the references of the answer's record batches are in it
+     * @return a buffer for the socket, with one reference, a composite one if there are record batches; the references of the answer's record batches are in it
      */
     public static ByteBuf write(
             ByteBufAllocator allocator, RequestHeader request, AbstractResponse response, short version) {
