@@ -79,6 +79,7 @@ final class OwnedLog implements PartitionLog, ReadableLog {
     /** R. */
     private int replicas = 3;
 
+    private long localStart;
     private long highWatermark;
     private long lastStable;
     private long pendingBytesCounted;
@@ -102,6 +103,7 @@ final class OwnedLog implements PartitionLog, ReadableLog {
         this.id = partition.id();
         this.epoch = partition.epoch();
         this.partition = partition;
+        this.localStart = localStartOf(partition);
         this.events = events;
         this.reader = new SegmentReader(context);
         this.streams = new SegmentStreams(context, loop, this);
@@ -161,6 +163,7 @@ final class OwnedLog implements PartitionLog, ReadableLog {
                 .orElse(partition);
         boolean startMoved = changed.logStartOffset() > partition.logStartOffset();
         partition = changed;
+        localStart = localStartOf(changed);
         leader.onOptions(optionsOf(context.metadata().view().topic(id.topic())));
         if (state != null && startMoved) {
             state.epochs().onLogStart(changed.logStartOffset());
@@ -279,8 +282,10 @@ final class OwnedLog implements PartitionLog, ReadableLog {
         pending.onHighWatermark(highWatermark, partition.logStartOffset());
         untilAcknowledged.onBound(highWatermark);
         untilStable.onBound(lastStable);
-        for (ProgressListener listener : List.copyOf(listeners)) {
-            listener.onProgress(highWatermark, lastStable);
+        if (!listeners.isEmpty()) {
+            for (ProgressListener listener : List.copyOf(listeners)) {
+                listener.onProgress(highWatermark, lastStable);
+            }
         }
     }
 
@@ -308,14 +313,22 @@ final class OwnedLog implements PartitionLog, ReadableLog {
 
     private void publish() {
         long logStart = partition.logStartOffset();
-        long localStart = logStart;
+        offsets = new Offsets(
+                logStart,
+                Math.max(logStart, localStart),
+                lastStable,
+                highWatermark,
+                leader == null ? 0 : leader.endOffset());
+    }
+
+    /** Where the first segment begins that bookies hold; a chain may be long, so this is looked for when it changes, and not at each append. */
+    private static long localStartOf(PartitionState partition) {
         for (SegmentDescriptor segment : partition.chain().segments()) {
             if (!segment.replicas().isEmpty()) {
-                localStart = Math.max(logStart, segment.startOffset());
-                break;
+                return segment.startOffset();
             }
         }
-        offsets = new Offsets(logStart, localStart, lastStable, highWatermark, leader == null ? 0 : leader.endOffset());
+        return partition.logStartOffset();
     }
 
     private long now() {
