@@ -162,6 +162,21 @@ public interface MetadataClient extends AutoCloseable {
         public BookieRegistration {
             incarnations = List.copyOf(incarnations);
         }
+
+        /** The bookie that it makes. */
+        public BookieInfo toBookie() {
+            return new BookieInfo(
+                    id,
+                    sessionId,
+                    incarnations,
+                    rack,
+                    host,
+                    port,
+                    BookieInfo.State.WRITABLE,
+                    freeBytes,
+                    totalBytes,
+                    -1);
+        }
     }
 
     /**

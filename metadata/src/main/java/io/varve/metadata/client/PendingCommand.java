@@ -10,7 +10,7 @@ final class PendingCommand {
     final long sequence;
     final MetadataCommand.Builder command;
     final long deadlineNs;
-    final CompletableFuture<CommandReply> answer = new CompletableFuture<>();
+    final CompletableFuture<CommandReply> answer;
 
     /** Whether an attempt is under way. */
     boolean inFlight;
@@ -18,9 +18,11 @@ final class PendingCommand {
     /** Whether an attempt may have been carried out: its outcome is not known for certain any more. */
     boolean maybeDone;
 
-    PendingCommand(long sequence, MetadataCommand.Builder command, long deadlineNs) {
+    PendingCommand(
+            long sequence, MetadataCommand.Builder command, long deadlineNs, CompletableFuture<CommandReply> answer) {
         this.sequence = sequence;
         this.command = command;
         this.deadlineNs = deadlineNs;
+        this.answer = answer;
     }
 }

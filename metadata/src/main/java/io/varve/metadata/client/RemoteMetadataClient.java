@@ -1,7 +1,6 @@
 package io.varve.metadata.client;
 
 import com.google.protobuf.InvalidProtocolBufferException;
-import com.google.protobuf.MessageLite;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.varve.base.StartupException;
@@ -18,11 +17,8 @@ import io.varve.metadata.model.BrokerInfo;
 import io.varve.metadata.net.Methods;
 import io.varve.protocol.meta.ChangeMembersRequest;
 import io.varve.protocol.meta.CommandReply;
-import io.varve.protocol.meta.HeartbeatReply;
-import io.varve.protocol.meta.HeartbeatRequest;
 import io.varve.protocol.meta.MemberProto;
 import io.varve.protocol.meta.MetadataCommand;
-import io.varve.protocol.meta.NotLeaderProto;
 import io.varve.protocol.meta.ReadIndexReply;
 import io.varve.protocol.meta.RegisterBookieCommand;
 import io.varve.protocol.meta.RegisterBrokerCommand;
@@ -36,19 +32,15 @@ import io.varve.protocol.meta.WatchRequest;
 import io.varve.protocol.rpc.RpcClient;
 import io.varve.protocol.rpc.RpcClientOptions;
 import io.varve.protocol.rpc.RpcConnection;
-import io.varve.protocol.rpc.RpcException;
 import io.varve.protocol.rpc.RpcIdentity;
 import io.varve.protocol.rpc.RpcStatus;
 import io.varve.protocol.rpc.RpcStream;
 import io.varve.protocol.rpc.RpcStreamHandler;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.NavigableMap;
 import java.util.OptionalInt;
-import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -66,40 +58,23 @@ public final class RemoteMetadataClient extends CommandingClient {
     /** How often it is said what is waited for. */
     private static final long SAY_MS = 10_000;
 
-    /** Commands under way at a time; fewer than the service keeps answers. */
-    private static final int COMMANDS_MAX = 512;
-
-    /** How long a process whose number is taken waits for its predecessor's session to end. */
-    private static final long DUPLICATE_PATIENCE_MS = 5_000;
-
-    private static final long DUPLICATE_RETRY_MS = 100;
     private static final long READ_RETRY_MS = 20;
     private static final long LAST_WORDS_MS_MAX = 500;
-
-    /** A session counts as confirmed for this share of the time-out after the heartbeat was sent. */
-    private static final double CONFIRMED_SHARE = 0.8;
 
     private final MetadataClientOptions options;
     private final RpcClient rpc;
     private final LeaderLink link;
     private final ViewKeeper keeper = new ViewKeeper();
-    private final List<RemoteSession> sessions = new CopyOnWriteArrayList<>();
-    private final NavigableMap<Long, PendingCommand> pending = new TreeMap<>();
+    private final CommandQueue commands;
+    private final SessionKeeper sessions;
     private final ClientThread thread;
-    private final long clientId;
     private volatile String clusterId;
     private volatile boolean closed;
-    private volatile long confirmedUntilNs;
-    private volatile boolean leaderReachable;
     private volatile int leaderId = RpcIdentity.NO_NODE;
-    private long nextSequence = 1;
-    private boolean heartbeatInFlight;
 
     private RemoteMetadataClient(MetadataClientOptions options) {
         this.options = options;
-        this.clientId = options.randomness().nextLong() | 1;
         this.clusterId = options.identity().clusterId();
-        this.confirmedUntilNs = options.clock().nanoTime();
         this.thread = new ClientThread(options.faults());
         this.rpc = new RpcClient(new RpcClientOptions(
                 this::identity,
@@ -109,6 +84,8 @@ public final class RemoteMetadataClient extends CommandingClient {
                 options.faults(),
                 options.bounds()));
         this.link = new LeaderLink(options.servers(), rpc, thread, new LeaderListener());
+        this.commands = new CommandQueue(options, link, keeper, thread);
+        this.sessions = new SessionKeeper(options, link, thread, this::submitVoid);
     }
 
     /** A client that begins to look for the leader. */
@@ -166,19 +143,18 @@ public final class RemoteMetadataClient extends CommandingClient {
     private final class LeaderListener implements LeaderLink.Listener {
         @Override
         public void onLeader(RpcConnection connection, String cluster) {
-            leaderReachable = true;
             leaderId = connection.target().nodeId();
             if (clusterId.isEmpty() && !cluster.isEmpty()) {
                 clusterId = cluster;
             }
             watch(connection);
-            heartbeat();
-            List.copyOf(pending.values()).forEach(RemoteMetadataClient.this::attempt);
+            sessions.onLeader();
+            commands.onLeader();
         }
 
         @Override
         public void onLost(String reason) {
-            leaderReachable = false;
+            sessions.onLeaderLost();
             leaderId = RpcIdentity.NO_NODE;
         }
     }
@@ -192,7 +168,7 @@ public final class RemoteMetadataClient extends CommandingClient {
                 try {
                     message = WatchMessage.parseFrom(body.nioBuffer());
                 } catch (InvalidProtocolBufferException malformed) {
-                    thread.execute(() -> link.onNotLeader(connection, noHint(), "a watch message doesn't parse"));
+                    thread.execute(() -> link.onNotLeader(connection, Calls.NO_HINT, "a watch message doesn't parse"));
                     return;
                 }
                 thread.execute(() -> {
@@ -204,14 +180,14 @@ public final class RemoteMetadataClient extends CommandingClient {
 
             @Override
             public void onEnd(RpcStatus status, String reason) {
-                thread.execute(() -> link.onNotLeader(connection, noHint(), reason));
+                thread.execute(() -> link.onNotLeader(connection, Calls.NO_HINT, reason));
             }
         });
         WatchRequest from = WatchRequest.newBuilder()
                 .setVersion(keeper.view().version())
                 .setDigest(keeper.view().digest())
                 .build();
-        stream.send(bytesOf(from));
+        stream.send(Calls.bytesOf(from));
     }
 
     @Override
@@ -244,115 +220,8 @@ public final class RemoteMetadataClient extends CommandingClient {
             answer.completeExceptionally(new MetadataException(Reason.UNAVAILABLE, "The client is closed"));
             return answer;
         }
-        thread.execute(() -> {
-            if (pending.size() >= COMMANDS_MAX) {
-                answer.completeExceptionally(new MetadataException(
-                        Reason.UNAVAILABLE, "Too many commands are under way, or the client is closed"));
-                return;
-            }
-            PendingCommand added = new PendingCommand(nextSequence++, command, deadlineNs);
-            added.answer.whenComplete((reply, trouble) -> {
-                if (trouble != null) {
-                    answer.completeExceptionally(trouble);
-                } else {
-                    answer.complete(reply);
-                }
-            });
-            pending.put(added.sequence, added);
-            attempt(added);
-        });
+        thread.execute(() -> commands.add(command, deadlineNs, answer));
         return answer;
-    }
-
-    private void attempt(PendingCommand of) {
-        RpcConnection leader = link.leader();
-        if (leader == null || of.inFlight || !pending.containsKey(of.sequence)) {
-            return;
-        }
-        long leftMs = (of.deadlineNs - options.clock().nanoTime()) / 1_000_000;
-        if (leftMs <= 0) {
-            expire(of);
-            return;
-        }
-        of.inFlight = true;
-        MetadataCommand command = of.command
-                .setClientId(clientId)
-                .setSequence(of.sequence)
-                .setAnsweredBelow(pending.firstKey())
-                .build();
-        leader.call(Methods.SUBMIT, bytesOf(command), Math.min(leftMs, options.attemptMs()))
-                .whenComplete((body, trouble) -> thread.execute(body, () -> onAttempt(of, leader, body, trouble)));
-    }
-
-    private void onAttempt(PendingCommand of, RpcConnection asked, ByteBuf body, Throwable trouble) {
-        of.inFlight = false;
-        if (!pending.containsKey(of.sequence)) {
-            return;
-        }
-        if (trouble != null) {
-            RpcStatus status = statusOf(trouble);
-            of.maybeDone |= !status.certainlyNotDone();
-            if (status == RpcStatus.INVALID || status == RpcStatus.UNSUPPORTED) {
-                finish(of, new MetadataException(Reason.INVALID, trouble.getMessage()));
-            } else {
-                link.onFailed(asked, status, trouble.getMessage());
-                retry(of);
-            }
-            return;
-        }
-        link.onAnswered(asked);
-        SubmitReply reply;
-        try {
-            reply = SubmitReply.parseFrom(body.nioBuffer());
-        } catch (InvalidProtocolBufferException malformed) {
-            of.maybeDone = true;
-            link.onNotLeader(asked, noHint(), malformed.getMessage());
-            retry(of);
-            return;
-        }
-        if (reply.hasNotLeader()) {
-            link.onNotLeader(asked, reply.getNotLeader(), "the node doesn't lead");
-            retry(of);
-        } else {
-            onReply(of, reply.getReply());
-        }
-    }
-
-    private void onReply(PendingCommand of, CommandReply reply) {
-        rejectionIn(reply).ifPresentOrElse(rejection -> finish(of, rejection), () -> {
-            // It was done; its answer waits for the view. The command stays pending until then, so that its deadline
-            // counts.
-            of.maybeDone = true;
-            of.inFlight = true;
-            keeper.whenAt(reply.getVersion(), () -> {
-                if (pending.remove(of.sequence) != null) {
-                    of.answer.complete(reply);
-                }
-            });
-        });
-    }
-
-    /** Sends a command again: now, or when there is a leader to send it to. */
-    private void retry(PendingCommand of) {
-        if (options.clock().nanoTime() >= of.deadlineNs) {
-            expire(of);
-        } else {
-            attempt(of);
-        }
-    }
-
-    private void expire(PendingCommand of) {
-        finish(
-                of,
-                of.maybeDone
-                        ? new MetadataException(Reason.UNKNOWN_OUTCOME, "No answer in time: " + link.lastReason())
-                        : new MetadataException(Reason.UNAVAILABLE, "No leader in time: " + link.lastReason()));
-    }
-
-    private void finish(PendingCommand of, MetadataException trouble) {
-        if (pending.remove(of.sequence) != null) {
-            of.answer.completeExceptionally(trouble);
-        }
     }
 
     @Override
@@ -393,7 +262,7 @@ public final class RemoteMetadataClient extends CommandingClient {
         leader.call(Methods.READ_INDEX, Unpooled.EMPTY_BUFFER, Math.min(leftMs, options.attemptMs()))
                 .whenComplete((body, trouble) -> thread.execute(body, () -> {
                     if (trouble != null) {
-                        link.onFailed(leader, statusOf(trouble), trouble.getMessage());
+                        link.onFailed(leader, Calls.statusOf(trouble), trouble.getMessage());
                         readIndex(answer, deadlineNs);
                         return;
                     }
@@ -437,27 +306,16 @@ public final class RemoteMetadataClient extends CommandingClient {
                                 .setState(ProtoModel.toProto((BrokerInfo.State) state))),
                 BrokerInfo.State.GONE,
                 this::submitVoid,
-                this::isConfirmed,
+                sessions::isConfirmed,
                 sessions::remove);
         RegisterBrokerCommand body = RegisterBrokerCommand.newBuilder()
                 .setBroker(ProtoModel.toProto(broker))
                 .build();
-        return register(command().setRegisterBroker(body).build(), session);
+        return sessions.register(command().setRegisterBroker(body).build(), session);
     }
 
     @Override
     public CompletableFuture<NodeSession> registerBookie(BookieRegistration bookie) {
-        BookieInfo info = new BookieInfo(
-                bookie.id(),
-                bookie.sessionId(),
-                bookie.incarnations(),
-                bookie.rack(),
-                bookie.host(),
-                bookie.port(),
-                BookieInfo.State.WRITABLE,
-                bookie.freeBytes(),
-                bookie.totalBytes(),
-                -1);
         RemoteSession session = new RemoteSession(
                 SessionProto.newBuilder()
                         .setBookie(true)
@@ -473,96 +331,17 @@ public final class RemoteMetadataClient extends CommandingClient {
                                 .setTotalBytes(total)),
                 BookieInfo.State.GONE,
                 this::submitVoid,
-                this::isConfirmed,
+                sessions::isConfirmed,
                 sessions::remove);
         RegisterBookieCommand body = RegisterBookieCommand.newBuilder()
-                .setBookie(ProtoModel.toProto(info))
+                .setBookie(ProtoModel.toProto(bookie.toBookie()))
                 .build();
-        return register(command().setRegisterBookie(body).build(), session);
-    }
-
-    private CompletableFuture<NodeSession> register(MetadataCommand command, RemoteSession session) {
-        CompletableFuture<NodeSession> answer = new CompletableFuture<>();
-        long patienceNs = options.clock().nanoTime() + DUPLICATE_PATIENCE_MS * 1_000_000;
-        register(command, session, patienceNs, answer);
-        return answer;
-    }
-
-    /** A predecessor's session that has not run out yet looks like a duplicate for a moment. */
-    private void register(
-            MetadataCommand command, RemoteSession session, long patienceNs, CompletableFuture<NodeSession> answer) {
-        submitVoid(command.toBuilder()).whenComplete((done, trouble) -> {
-            if (trouble == null) {
-                sessions.add(session);
-                thread.execute(this::heartbeat);
-                answer.complete(session);
-            } else if (isDuplicate(trouble) && options.clock().nanoTime() < patienceNs && !closed) {
-                thread.schedule(() -> register(command, session, patienceNs, answer), DUPLICATE_RETRY_MS);
-            } else {
-                answer.completeExceptionally(trouble);
-            }
-        });
-    }
-
-    private static boolean isDuplicate(Throwable trouble) {
-        return trouble instanceof MetadataException known && known.reason() == Reason.DUPLICATE_NODE;
-    }
-
-    private boolean isConfirmed() {
-        return leaderReachable && options.clock().nanoTime() - confirmedUntilNs < 0;
+        return sessions.register(command().setRegisterBookie(body).build(), session);
     }
 
     private void tick() {
-        heartbeat();
-        long nowNs = options.clock().nanoTime();
-        List<PendingCommand> late = new ArrayList<>();
-        for (PendingCommand command : pending.values()) {
-            if (nowNs - command.deadlineNs >= 0) {
-                late.add(command);
-            }
-        }
-        late.forEach(this::expire);
-    }
-
-    private void heartbeat() {
-        RpcConnection leader = link.leader();
-        if (leader == null || heartbeatInFlight || sessions.isEmpty()) {
-            return;
-        }
-        HeartbeatRequest.Builder request = HeartbeatRequest.newBuilder();
-        sessions.forEach(session -> request.addSessions(session.proto));
-        heartbeatInFlight = true;
-        long sentNs = options.clock().nanoTime();
-        leader.call(Methods.HEARTBEAT, bytesOf(request.build()), options.attemptMs())
-                .whenComplete((body, trouble) -> thread.execute(body, () -> {
-                    heartbeatInFlight = false;
-                    if (trouble == null) {
-                        onHeartbeat(leader, body, sentNs);
-                    } else {
-                        link.onFailed(leader, statusOf(trouble), trouble.getMessage());
-                    }
-                }));
-    }
-
-    private void onHeartbeat(RpcConnection asked, ByteBuf body, long sentNs) {
-        HeartbeatReply reply;
-        try {
-            reply = HeartbeatReply.parseFrom(body.nioBuffer());
-        } catch (InvalidProtocolBufferException malformed) {
-            link.onNotLeader(asked, noHint(), malformed.getMessage());
-            return;
-        }
-        if (reply.hasNotLeader()) {
-            link.onNotLeader(asked, reply.getNotLeader(), "the node doesn't lead");
-            return;
-        }
-        link.onAnswered(asked);
-        confirmedUntilNs = sentNs + (long) (reply.getTimeoutMs() * CONFIRMED_SHARE * 1_000_000);
-        for (RemoteSession session : sessions) {
-            if (reply.getDeadList().contains(session.proto)) {
-                session.onDead();
-            }
-        }
+        sessions.heartbeat();
+        commands.expireLate();
     }
 
     // ---- the service's own nodes ----
@@ -606,7 +385,7 @@ public final class RemoteMetadataClient extends CommandingClient {
     }
 
     private CompletableFuture<Void> changeMembers(ChangeMembersRequest change) {
-        return ask(Methods.CHANGE_MEMBERS, bytesOf(change), options.commandMs(), body -> {
+        return ask(Methods.CHANGE_MEMBERS, Calls.bytesOf(change), options.commandMs(), body -> {
             SubmitReply reply = SubmitReply.parseFrom(body.nioBuffer());
             if (reply.hasNotLeader()) {
                 throw new MetadataException(Reason.UNAVAILABLE, "The leader changed: try again");
@@ -640,7 +419,7 @@ public final class RemoteMetadataClient extends CommandingClient {
     private static <T> void answer(CompletableFuture<T> answer, ByteBuf body, Throwable trouble, Reading<T> reading) {
         try {
             if (trouble != null) {
-                RpcStatus status = statusOf(trouble);
+                RpcStatus status = Calls.statusOf(trouble);
                 Reason reason = status == RpcStatus.INVALID
                         ? Reason.INVALID
                         : status.certainlyNotDone() ? Reason.UNAVAILABLE : Reason.UNKNOWN_OUTCOME;
@@ -656,19 +435,6 @@ public final class RemoteMetadataClient extends CommandingClient {
 
     // ---- the rest ----
 
-    private static RpcStatus statusOf(Throwable trouble) {
-        Throwable cause = trouble instanceof CompletionException ? trouble.getCause() : trouble;
-        return cause instanceof RpcException known ? known.status() : RpcStatus.INTERNAL;
-    }
-
-    private static NotLeaderProto noHint() {
-        return NotLeaderProto.getDefaultInstance();
-    }
-
-    private static ByteBuf bytesOf(MessageLite message) {
-        return Unpooled.wrappedBuffer(message.toByteArray());
-    }
-
     /** The cluster's id as far as it is known; empty before. */
     public String clusterId() {
         return clusterId;
@@ -680,8 +446,7 @@ public final class RemoteMetadataClient extends CommandingClient {
             return;
         }
         // The sessions' last words go out before the connection ends, if there is one.
-        List<CompletableFuture<Void>> lastWords = new ArrayList<>();
-        sessions.forEach(session -> lastWords.add(session.end()));
+        List<CompletableFuture<Void>> lastWords = sessions.end();
         closed = true;
         CompletableFuture.allOf(lastWords.toArray(CompletableFuture[]::new))
                 .completeOnTimeout(null, LAST_WORDS_MS_MAX, TimeUnit.MILLISECONDS)
@@ -697,9 +462,7 @@ public final class RemoteMetadataClient extends CommandingClient {
     private void end() {
         link.close();
         rpc.close();
-        List.copyOf(pending.values())
-                .forEach(command ->
-                        finish(command, new MetadataException(Reason.UNKNOWN_OUTCOME, "The client was closed")));
+        commands.end();
         thread.end();
     }
 }

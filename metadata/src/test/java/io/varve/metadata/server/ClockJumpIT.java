@@ -26,8 +26,6 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.locks.LockSupport;
-import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -41,21 +39,6 @@ class ClockJumpIT {
 
     @TempDir
     Path directory;
-
-    private static void await(String what, long timeoutMs, BooleanSupplier condition) throws TimeoutException {
-        long deadlineNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
-        while (!condition.getAsBoolean()) {
-            if (System.nanoTime() > deadlineNs) {
-                throw new TimeoutException(what);
-            }
-            LockSupport.parkNanos(10_000_000);
-        }
-    }
-
-    private static int awaitLeader(MetadataCluster cluster) throws TimeoutException {
-        await("a leader", 20_000, () -> cluster.leaders().size() == 1);
-        return cluster.leaders().get(0);
-    }
 
     /** A partition with two sealed segments of records that were written just now, and an open one. */
     private static PartitionId written(MetadataClient client) {
@@ -94,12 +77,12 @@ class ClockJumpIT {
     private static void awaitNoticed(
             MetadataCluster cluster, int leader, long aheadMs, String topic, MetadataClient client)
             throws TimeoutException {
-        await("the leader to look at the clocks", 20_000, () -> {
+        MetadataCluster.await("the leader to look at the clocks", 20_000, () -> {
             double ahead = cluster.gauge(leader, "varve_metadata_clock_ahead_seconds");
             return Math.abs(ahead - aheadMs / 1e3) < 60;
         });
         long untilNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(2);
-        await("the planners to look", 20_000, () -> System.nanoTime() - untilNs > 0);
+        MetadataCluster.await("the planners to look", 20_000, () -> System.nanoTime() - untilNs > 0);
         client.createTopic(topic, 1, 1, Map.of()).join();
     }
 
@@ -114,7 +97,7 @@ class ClockJumpIT {
             cluster.startAll();
             RemoteMetadataClient client = cluster.client();
             PartitionId partition = written(client);
-            int leader = awaitLeader(cluster);
+            int leader = cluster.awaitLeader();
 
             clocks.get(leader).set(HOUR_MS);
             awaitNoticed(cluster, leader, HOUR_MS, "ahead", client);
@@ -129,7 +112,7 @@ class ClockJumpIT {
             int wrong = leader % 3 + 1;
             clocks.get(wrong).set(HOUR_MS);
             cluster.stop(leader);
-            int next = awaitLeader(cluster);
+            int next = cluster.awaitLeader();
             awaitNoticed(cluster, next, next == wrong ? HOUR_MS : 0, "next", client);
             assertUnharmed(client, partition);
             assertThat(cluster.faults()).isEmpty();

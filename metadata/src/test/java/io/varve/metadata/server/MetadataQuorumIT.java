@@ -31,8 +31,6 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.locks.LockSupport;
-import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -96,21 +94,6 @@ class MetadataQuorumIT {
         }
     }
 
-    private static void await(String what, long timeoutMs, BooleanSupplier condition) throws TimeoutException {
-        long deadlineNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
-        while (!condition.getAsBoolean()) {
-            if (System.nanoTime() > deadlineNs) {
-                throw new TimeoutException(what);
-            }
-            LockSupport.parkNanos(10_000_000);
-        }
-    }
-
-    private static int awaitLeader(MetadataCluster cluster) throws TimeoutException {
-        await("a leader", 20_000, () -> cluster.leaders().size() == 1);
-        return cluster.leaders().get(0);
-    }
-
     private static void registerBookie(MetadataClient client) {
         client.registerBookie(new BookieRegistration(
                         new BookieId(1), 1, List.of(101L), "", "localhost", 9001, 1 << 30, 1 << 30))
@@ -131,7 +114,7 @@ class MetadataQuorumIT {
     }
 
     private static void assertSameDigest(MetadataCluster cluster) throws TimeoutException {
-        await(
+        MetadataCluster.await(
                 "all nodes to be alike",
                 20_000,
                 () -> cluster.nodes().values().stream()
@@ -155,13 +138,13 @@ class MetadataQuorumIT {
             registerBookie(client);
             Load load = new Load(client, "a");
             for (int round = 0; round < 3; round++) {
-                int leader = awaitLeader(cluster);
+                int leader = cluster.awaitLeader();
                 int before = load.created.size();
                 cluster.stop(leader);
-                await("writing to go on", 20_000, () -> load.created.size() > before + 50);
+                MetadataCluster.await("writing to go on", 20_000, () -> load.created.size() > before + 50);
                 cluster.start(leader);
             }
-            awaitLeader(cluster);
+            cluster.awaitLeader();
             load.stop();
             checkLoad(load, cluster);
             assertSameDigest(cluster);
@@ -173,7 +156,7 @@ class MetadataQuorumIT {
         try (MetadataCluster cluster = new MetadataCluster(directory, 3).startAll()) {
             RemoteMetadataClient client = cluster.client();
             registerBookie(client);
-            awaitLeader(cluster);
+            cluster.awaitLeader();
             client.createTopic("t", 1, 1, Map.of()).join();
             List.of(1, 2, 3).forEach(cluster::stop);
             deleteAll(cluster.directoryOf(3));
@@ -186,7 +169,10 @@ class MetadataQuorumIT {
             cluster.start(1);
             assertThat(client.linearizable().get(20, TimeUnit.SECONDS).topic("t"))
                     .isPresent();
-            await("the emptied node to come back", 20_000, () -> emptied.raft().isPresent());
+            MetadataCluster.await(
+                    "the emptied node to come back",
+                    20_000,
+                    () -> emptied.raft().isPresent());
             assertSameDigest(cluster);
         }
     }
@@ -197,15 +183,15 @@ class MetadataQuorumIT {
                 new MetadataCluster(directory, 3).withSnapshotEvery(100, 0).startAll()) {
             RemoteMetadataClient client = cluster.client();
             registerBookie(client);
-            int leader = awaitLeader(cluster);
+            int leader = cluster.awaitLeader();
             int emptied = leader % 3 + 1;
             cluster.stop(emptied);
             deleteAll(cluster.directoryOf(emptied));
             Load load = new Load(client, "b");
-            await("a purge", 60_000, () -> logStartOf(cluster, leader) > 100);
+            MetadataCluster.await("a purge", 60_000, () -> logStartOf(cluster, leader) > 100);
             cluster.start(emptied);
-            await("the emptied node to catch up", 60_000, () -> logStartOf(cluster, emptied) > 100);
-            await(
+            MetadataCluster.await("the emptied node to catch up", 60_000, () -> logStartOf(cluster, emptied) > 100);
+            MetadataCluster.await(
                     "the emptied node to count again",
                     30_000,
                     () -> client.status().join().members().size() == 3);
@@ -215,7 +201,7 @@ class MetadataQuorumIT {
 
             List.of(1, 2, 3).forEach(cluster::stop);
             cluster.startAll();
-            awaitLeader(cluster);
+            cluster.awaitLeader();
             checkLoad(load, cluster);
             assertSameDigest(cluster);
         }
@@ -227,15 +213,15 @@ class MetadataQuorumIT {
                 new MetadataCluster(directory, 3).withSnapshotEvery(100, 0).startAll()) {
             RemoteMetadataClient client = cluster.client();
             registerBookie(client);
-            int leader = awaitLeader(cluster);
+            int leader = cluster.awaitLeader();
             int lagging = leader % 3 + 1;
             client.createTopic("early", 1, 1, Map.of()).join();
             long had = cluster.nodes().get(lagging).raft().orElseThrow().appliedIndex();
             cluster.stop(lagging);
             Load load = new Load(client, "l");
-            await("a purge beyond what it has", 60_000, () -> logStartOf(cluster, leader) > had + 100);
+            MetadataCluster.await("a purge beyond what it has", 60_000, () -> logStartOf(cluster, leader) > had + 100);
             cluster.start(lagging);
-            await("the node to catch up", 60_000, () -> logStartOf(cluster, lagging) > had + 1);
+            MetadataCluster.await("the node to catch up", 60_000, () -> logStartOf(cluster, lagging) > had + 1);
             load.stop();
             checkLoad(load, cluster, "early");
             assertSameDigest(cluster);
@@ -275,10 +261,10 @@ class MetadataQuorumIT {
             Load load = new Load(client, "w");
             for (int round = 0; round < 2; round++) {
                 int before = load.created.size();
-                int leader = awaitLeader(cluster);
-                await("some changes", 20_000, () -> load.created.size() > before + 30);
+                int leader = cluster.awaitLeader();
+                MetadataCluster.await("some changes", 20_000, () -> load.created.size() > before + 30);
                 cluster.stop(leader);
-                await("writing to go on", 20_000, () -> load.created.size() > before + 60);
+                MetadataCluster.await("writing to go on", 20_000, () -> load.created.size() > before + 60);
                 cluster.start(leader);
             }
             load.stop();
@@ -293,7 +279,7 @@ class MetadataQuorumIT {
         try (MetadataCluster cluster = new MetadataCluster(directory, 3).startAll()) {
             RemoteMetadataClient client = cluster.client();
             registerBookie(client);
-            int first = awaitLeader(cluster);
+            int first = cluster.awaitLeader();
             client.createTopic("before", 1, 1, Map.of()).join();
             Load load = new Load(client, "c");
 
@@ -301,7 +287,7 @@ class MetadataQuorumIT {
             List<RaftPeerAddress> four = new ArrayList<>(cluster.peers());
             four.add(fourth);
             cluster.start(4, four);
-            await(
+            MetadataCluster.await(
                     "the new node to start",
                     20_000,
                     () -> cluster.nodes().get(4).raft().isPresent());
@@ -310,7 +296,7 @@ class MetadataQuorumIT {
             assertThat(client.status().join().members())
                     .extracting(MetadataMember::id)
                     .containsExactlyInAnyOrder(1, 2, 3, 4);
-            await(
+            MetadataCluster.await(
                     "the new node to catch up",
                     20_000,
                     () -> cluster.nodes()
@@ -321,10 +307,11 @@ class MetadataQuorumIT {
 
             // The leader itself is replaced: removed, then stopped. The others go on, the new one among them.
             client.removeNode(first).get(30, TimeUnit.SECONDS);
-            await("another leader", 20_000, () -> cluster.leaders().stream().anyMatch(id -> id != first));
+            MetadataCluster.await(
+                    "another leader", 20_000, () -> cluster.leaders().stream().anyMatch(id -> id != first));
             cluster.stop(first);
             int before = load.created.size();
-            await("writing to go on", 20_000, () -> load.created.size() > before + 20);
+            MetadataCluster.await("writing to go on", 20_000, () -> load.created.size() > before + 20);
             load.stop();
             checkLoad(load, cluster, "before");
             assertSameDigest(cluster);
@@ -336,7 +323,7 @@ class MetadataQuorumIT {
         try (MetadataCluster cluster = new MetadataCluster(directory, 3).startAll()) {
             RemoteMetadataClient client = cluster.client();
             registerBookie(client);
-            int leader = awaitLeader(cluster);
+            int leader = cluster.awaitLeader();
             for (int id : List.of(1, 2, 3)) {
                 if (id != leader) {
                     cluster.stop(id);

@@ -122,18 +122,8 @@ final class InMemoryClient extends CommandingClient {
 
     @Override
     public CompletableFuture<NodeSession> registerBookie(BookieRegistration bookie) {
-        BookieInfo info = new BookieInfo(
-                bookie.id(),
-                bookie.sessionId(),
-                bookie.incarnations(),
-                bookie.rack(),
-                bookie.host(),
-                bookie.port(),
-                BookieInfo.State.WRITABLE,
-                bookie.freeBytes(),
-                bookie.totalBytes(),
-                -1);
-        RegisterBookieCommand.Builder body = RegisterBookieCommand.newBuilder().setBookie(ProtoModel.toProto(info));
+        RegisterBookieCommand.Builder body =
+                RegisterBookieCommand.newBuilder().setBookie(ProtoModel.toProto(bookie.toBookie()));
         return submit(
                 command().setRegisterBookie(body),
                 reply -> open(

@@ -25,6 +25,10 @@ import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 
 /** Real metadata nodes with real logs and sockets in this process. */
 public final class MetadataCluster implements AutoCloseable {
@@ -168,6 +172,23 @@ public final class MetadataCluster implements AutoCloseable {
                 SystemClock.INSTANCE,
                 SystemRandomness.INSTANCE,
                 faultHandler());
+    }
+
+    /** Waits for something, with a deadline. */
+    public static void await(String what, long timeoutMs, BooleanSupplier condition) throws TimeoutException {
+        long deadlineNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
+        while (!condition.getAsBoolean()) {
+            if (System.nanoTime() - deadlineNs > 0) {
+                throw new TimeoutException(what);
+            }
+            LockSupport.parkNanos(10_000_000);
+        }
+    }
+
+    /** The leader, when there is one. */
+    public int awaitLeader() throws TimeoutException {
+        await("a leader", 20_000, () -> leaders().size() == 1);
+        return leaders().get(0);
     }
 
     @Override
