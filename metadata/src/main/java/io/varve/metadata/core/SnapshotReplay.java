@@ -12,7 +12,7 @@ import io.varve.protocol.meta.SegmentStateProto;
  */
 public final class SnapshotReplay {
 
-    private MetadataImage image = MetadataImage.EMPTY;
+    private ImageState state = ImageState.EMPTY;
     private PartitionId partition;
     private SegmentChain chain;
 
@@ -25,29 +25,29 @@ public final class SnapshotReplay {
         boolean isInChain = record.hasSegment() && record.getSegment().getState() != SegmentStateProto.SEGMENT_PENDING;
         if (!isInChain) {
             finishPartition();
-            image = image.replay(record);
+            state = state.replay(record);
             return;
         }
         SegmentDescriptor segment = ProtoModel.fromProto(record.getSegment());
         if (!segment.partition().equals(partition)) {
             finishPartition();
             partition = segment.partition();
-            chain = image.chainOf(partition);
+            chain = state.chainOf(partition);
         }
         chain = chain.append(segment);
-        image = image.indexed(segment);
+        state = state.indexed(segment);
     }
 
     /** The image after all of them, with the version and digest that it had. */
     public MetadataImage finish(long version, long digest) {
         finishPartition();
-        return image.at(version, digest);
+        return new MetadataImage(version, digest, state);
     }
 
     private void finishPartition() {
         if (partition != null) {
             SegmentChain complete = chain;
-            image = image.withChain(partition, empty -> complete);
+            state = state.withChain(partition, empty -> complete);
             partition = null;
         }
     }
