@@ -27,7 +27,7 @@ final class OffloadPlanner {
 
     private OffloadPlanner() {}
 
-    static long plan(Planner planner, long after) {
+    static long plan(Planner planner, RepairPlanner repairs, long after) {
         Iterator<SegmentId> rest = planner.image
                 .segmentIndex()
                 .localOnly()
@@ -47,8 +47,9 @@ final class OffloadPlanner {
             if (configs.get().offloaded() && !isPaused && isDue(planner, segment)) {
                 due.computeIfAbsent(segment.partition(), p -> new TreeMap<>()).put(segment.startOffset(), segment);
             }
-            RepairPlanner.look(planner, segment);
+            repairs.look(segment);
         }
+        repairs.give();
         due.forEach((partition, segments) ->
                 offload(planner, partition, planner.configsOf(partition.topic()).orElseThrow(), segments));
         return rest.hasNext() ? last : 0;

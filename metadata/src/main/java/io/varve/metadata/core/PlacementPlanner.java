@@ -58,11 +58,21 @@ final class PlacementPlanner {
         return planner.chosen;
     }
 
-    /** A place for one more copy, away from {@code holders} and in no rack of theirs if that can be. */
+    /**
+     * A place for one more copy.
+     *
+     * @param holders those that have one: none of them
+     * @param staying those of the holders that keep theirs: in no rack of theirs if that can be
+     * @param avoid none of them
+     */
     static Optional<Replica> placeOneMore(
-            MetadataImage image, Collection<BookieId> holders, Collection<BookieId> avoid, long seed) {
+            MetadataImage image,
+            Collection<BookieId> holders,
+            Collection<BookieId> staying,
+            Collection<BookieId> avoid,
+            long seed) {
         PlacementPlanner planner = new PlacementPlanner(image, seed);
-        for (BookieId holder : holders) {
+        for (BookieId holder : staying) {
             image.bookie(holder).ifPresent(b -> planner.racks.add(b.rack()));
         }
         planner.candidates.removeIf(c -> holders.contains(c.bookie.id()));

@@ -9,9 +9,10 @@ import java.util.Optional;
  * What one look at the image led to.
  *
  * @param steps to be decided in this order; empty if nothing is to be done
+ * @param underReplicated how many of the sealed segments looked at, which object storage doesn't hold, have fewer copies on living bookies than they should have
  * @param next where the next look goes on
  */
-public record Plan(List<PlanStep> steps, Cursor next) {
+public record Plan(List<PlanStep> steps, int underReplicated, Cursor next) {
     public Plan {
         steps = List.copyOf(steps);
     }

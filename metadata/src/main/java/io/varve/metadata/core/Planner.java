@@ -51,8 +51,9 @@ public final class Planner {
         TaskPlanner.plan(planner);
         var partition = PartitionPlanner.plan(planner, cursor.partition());
         long inBoth = LocalDeletionPlanner.plan(planner, cursor.inBoth());
-        long localOnly = OffloadPlanner.plan(planner, cursor.localOnly());
-        return new Plan(planner.steps, new Plan.Cursor(partition, localOnly, inBoth));
+        RepairPlanner repairs = new RepairPlanner(planner);
+        long localOnly = OffloadPlanner.plan(planner, repairs, cursor.localOnly());
+        return new Plan(planner.steps, repairs.underReplicated(), new Plan.Cursor(partition, localOnly, inBoth));
     }
 
     void step(PlanStep.Builder step) {

@@ -8,82 +8,153 @@ import io.varve.metadata.model.SegmentDescriptor;
 import io.varve.protocol.meta.DropReplicaStep;
 import io.varve.protocol.meta.PlanStep;
 import io.varve.protocol.meta.RepairStep;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
  * Keeps R healthy copies of what object storage doesn't hold. A replica that was behind at the seal is first waited for, then told to complete itself; a bookie that went
- * away is waited for, for it is mostly only restarting; one that is being emptied counts as gone at once, but is read from.
+ * away is waited for, for it is mostly only restarting; one that is being emptied counts as gone at once, but is read from. What has the fewest copies left is copied first, and what has a
+ * single one left need not wait until others are done.
  */
 final class RepairPlanner {
 
-    private RepairPlanner() {}
+    private final Planner planner;
 
-    static void look(Planner planner, SegmentDescriptor segment) {
-        int wanted =
+    /** What is to be copied, by how many living copies there are. */
+    private final TreeMap<Integer, List<Wanted>> wanted = new TreeMap<>();
+
+    private int underReplicated;
+
+    RepairPlanner(Planner planner) {
+        this.planner = planner;
+    }
+
+    /** A copy to be made: at a certain place, or wherever there is room. */
+    private record Wanted(SegmentDescriptor segment, Optional<Replica> place) {}
+
+    /** Looks at a sealed segment that is on bookies alone. */
+    void look(SegmentDescriptor segment) {
+        int wantedCopies =
                 planner.image.topic(segment.partition().topic()).orElseThrow().replicas();
         int healthy = 0;
         int awaited = 0;
+        int living = 0;
         for (Replica replica : segment.replicas()) {
-            healthy += isCounted(planner, replica.bookie()) ? 1 : 0;
+            healthy += isCounted(replica.bookie()) ? 1 : 0;
+            living += planner.isAlive(replica.bookie()) ? 1 : 0;
         }
+        underReplicated += living < wantedCopies ? 1 : 0;
         Replica behind = null;
         for (Replica replica : segment.unconfirmed()) {
             boolean isLate = planner.nowMs - segment.sealedMs() >= planner.settings.confirmDelayMs();
-            if (isLate && isWell(planner, replica.bookie())) {
+            if (isLate && isWell(replica.bookie())) {
                 behind = replica;
             }
-            awaited += isCounted(planner, replica.bookie()) ? 1 : 0;
+            awaited += isCounted(replica.bookie()) ? 1 : 0;
         }
-        if (healthy >= wanted) {
-            dropSuperfluous(planner, segment);
-        } else if (healthy + awaited < wanted) {
-            copyElsewhere(planner, segment);
-        } else if (behind != null) {
-            copyTo(planner, segment, behind);
+        if (healthy >= wantedCopies) {
+            dropSuperfluous(segment);
+        } else if (living > 0 && (healthy + awaited < wantedCopies || behind != null)) {
+            boolean isElsewhere = healthy + awaited < wantedCopies;
+            wanted.computeIfAbsent(living, copies -> new ArrayList<>())
+                    .add(new Wanted(segment, isElsewhere ? Optional.empty() : Optional.of(behind)));
         }
     }
 
+    /** Gives out the copies that were found to be wanted, as many as bookies may be at work on. */
+    void give() {
+        wanted.forEach((living, copies) -> {
+            int most = living == 1 ? 2 * planner.settings.copiesPerBookie() : planner.settings.copiesPerBookie();
+            for (Wanted copy : copies) {
+                if (planner.isFull() || !isRoomSomewhere(most)) {
+                    return;
+                }
+                if (!isEarly(copy.segment()) && !isWorkedOn(copy.segment())) {
+                    Optional<Replica> place = copy.place().isEmpty()
+                            ? placeFor(copy.segment(), living, most)
+                            : copy.place().filter(there -> copiesAt(there.bookie()) < most);
+                    place.ifPresent(there -> copyTo(copy.segment(), there));
+                }
+            }
+        });
+    }
+
+    /** How many of the segments looked at have fewer copies on living bookies than they should have. */
+    int underReplicated() {
+        return underReplicated;
+    }
+
     /** Whether a replica there is a copy to rely on. */
-    private static boolean isCounted(Planner planner, BookieId id) {
+    private boolean isCounted(BookieId id) {
         Optional<BookieInfo> bookie = planner.image.bookie(id);
-        return isWell(planner, id)
+        return isWell(id)
                 || bookie.filter(b -> b.state() == BookieInfo.State.GONE
                                 && !planner.image.nodeIndex().drainWanted().contains(id)
                                 && planner.nowMs - b.goneSinceMs() < planner.settings.repairDelayMs())
                         .isPresent();
     }
 
-    private static boolean isWell(Planner planner, BookieId id) {
+    private boolean isWell(BookieId id) {
         return planner.image.bookie(id).filter(b -> b.state().isStaying()).isPresent();
     }
 
-    private static void copyElsewhere(Planner planner, SegmentDescriptor segment) {
+    private int copiesAt(BookieId id) {
+        return planner.copies().getOrDefault(id, 0);
+    }
+
+    private boolean isRoomSomewhere(int most) {
+        return planner.image.bookies().stream()
+                .anyMatch(bookie -> planner.isAlive(bookie.id()) && copiesAt(bookie.id()) < most);
+    }
+
+    /**
+     * Where a copy is to be made now; empty if it has to wait. It waits for a bookie in a rack of its own, too, if there is one that is only busy, unless it is the second copy of what has only one.
+     */
+    private Optional<Replica> placeFor(SegmentDescriptor segment, int living, int most) {
         Set<BookieId> holders = new TreeSet<>();
         segment.replicas().forEach(r -> holders.add(r.bookie()));
         segment.unconfirmed().forEach(r -> holders.add(r.bookie()));
-        Set<BookieId> busy = new TreeSet<>();
+        Set<BookieId> staying = new TreeSet<>(holders);
+        staying.removeIf(holder -> !isCounted(holder));
+        Set<BookieId> unfit = new TreeSet<>();
+        for (Long taskId : planner.image.taskIndex().idsOf(segment.id())) {
+            unfit.add(planner.image.taskIndex().byId().get(taskId).task().bookie());
+        }
+        Set<BookieId> unfitOrBusy = new TreeSet<>(unfit);
         for (BookieInfo bookie : planner.image.bookies()) {
-            if (planner.copies().getOrDefault(bookie.id(), 0) >= planner.settings.copiesPerBookie()) {
-                busy.add(bookie.id());
+            if (copiesAt(bookie.id()) >= most) {
+                unfitOrBusy.add(bookie.id());
             }
         }
-        for (Long taskId : planner.image.taskIndex().idsOf(segment.id())) {
-            busy.add(planner.image.taskIndex().byId().get(taskId).task().bookie());
+        long seed = segment.id().value();
+        Optional<Replica> now = PlacementPlanner.placeOneMore(planner.image, holders, staying, unfitOrBusy, seed);
+        if (now.isEmpty() || living == 1 || !isInRackOf(staying, now.get())) {
+            return now;
         }
-        PlacementPlanner.placeOneMore(planner.image, holders, busy, segment.id().value())
-                .ifPresent(place -> copyTo(planner, segment, place));
+        return PlacementPlanner.placeOneMore(planner.image, holders, staying, unfit, seed)
+                .filter(later -> isInRackOf(staying, later))
+                .flatMap(noBetter -> now);
     }
 
-    private static void copyTo(Planner planner, SegmentDescriptor segment, Replica place) {
+    private boolean isInRackOf(Set<BookieId> others, Replica place) {
+        String rack = planner.image.bookie(place.bookie()).orElseThrow().rack();
+        return others.stream()
+                .anyMatch(id -> planner.image
+                        .bookie(id)
+                        .filter(other -> other.rack().equals(rack))
+                        .isPresent());
+    }
+
+    private boolean isEarly(SegmentDescriptor segment) {
         Retry retry = planner.image.taskIndex().retries().get(segment.id());
-        boolean isEarly = retry != null && retry.notBeforeMs() > planner.nowMs;
-        boolean isBusy = planner.copies().getOrDefault(place.bookie(), 0) >= planner.settings.copiesPerBookie();
-        boolean hasSource = segment.replicas().stream().anyMatch(r -> planner.isAlive(r.bookie()));
-        if (isEarly || isBusy || !hasSource || isWorkedOn(planner, segment) || planner.isFull()) {
-            return;
-        }
+        return retry != null && retry.notBeforeMs() > planner.nowMs;
+    }
+
+    private void copyTo(SegmentDescriptor segment, Replica place) {
         planner.copies().merge(place.bookie(), 1, Integer::sum);
         planner.step(PlanStep.newBuilder()
                 .setRepair(RepairStep.newBuilder()
@@ -93,7 +164,7 @@ final class RepairPlanner {
     }
 
     /** A copy is being made already, or the segment is on its way to object storage and needs none. */
-    private static boolean isWorkedOn(Planner planner, SegmentDescriptor segment) {
+    private boolean isWorkedOn(SegmentDescriptor segment) {
         for (Long taskId : planner.image.taskIndex().idsOf(segment.id())) {
             BookieTask task = planner.image.taskIndex().byId().get(taskId).task();
             if (!(task instanceof BookieTask.DeleteReplica)) {
@@ -104,20 +175,20 @@ final class RepairPlanner {
     }
 
     /** With enough healthy copies, those that nobody needs go: on bookies being emptied, long gone, or never confirmed. */
-    private static void dropSuperfluous(Planner planner, SegmentDescriptor segment) {
+    private void dropSuperfluous(SegmentDescriptor segment) {
         for (Replica replica : segment.unconfirmed()) {
             if (planner.nowMs - segment.sealedMs() >= planner.settings.confirmDelayMs()) {
-                drop(planner, segment, replica);
+                drop(segment, replica);
             }
         }
         for (Replica replica : segment.replicas()) {
-            if (!isCounted(planner, replica.bookie())) {
-                drop(planner, segment, replica);
+            if (!isCounted(replica.bookie())) {
+                drop(segment, replica);
             }
         }
     }
 
-    private static void drop(Planner planner, SegmentDescriptor segment, Replica replica) {
+    private void drop(SegmentDescriptor segment, Replica replica) {
         if (!planner.isFull()) {
             planner.step(PlanStep.newBuilder()
                     .setDropReplica(DropReplicaStep.newBuilder()

@@ -11,6 +11,7 @@ import io.varve.metadata.core.SessionLiveness.Key;
 import io.varve.metadata.model.BookieInfo;
 import io.varve.metadata.model.BrokerInfo;
 import io.varve.metadata.raft.RaftNode;
+import io.varve.metadata.raft.RaftPeerAddress;
 import io.varve.protocol.meta.CommandReply;
 import io.varve.protocol.meta.ExpireSessionCommand;
 import io.varve.protocol.meta.FormClusterCommand;
@@ -51,8 +52,11 @@ final class LeaderDuties implements AutoCloseable {
     private final ScheduledExecutorService planning = newThread("metadata-planner");
     private final SessionLiveness liveness;
     private final PeerClocks clocks;
+    private final SortedSet<Integer> silentMembers = new TreeSet<>();
     private volatile RaftNode raft;
     private volatile boolean leading;
+    private volatile int underReplicated;
+    private volatile int underReplicatedSoFar;
     private volatile Plan.Cursor cursor = Plan.Cursor.START;
     private int ticks;
 
@@ -106,13 +110,16 @@ final class LeaderDuties implements AutoCloseable {
             leading = true;
             liveness.clear();
             ticks = 0;
+            silentMembers.clear();
             cursor = Plan.Cursor.START;
+            underReplicatedSoFar = 0;
         });
     }
 
     void onFollowing() {
         execute(() -> {
             leading = false;
+            underReplicated = 0;
             liveness.clear();
             clocks.stop();
         });
@@ -153,6 +160,7 @@ final class LeaderDuties implements AutoCloseable {
         clocks.tick(raft);
         if (ticks++ % TICKS_PER_RECONCILIATION == 0) {
             reconcile();
+            lookForSilentMembers();
         }
         for (Key silent : liveness.due(clock.nanoTime())) {
             LOG.info(
@@ -179,6 +187,20 @@ final class LeaderDuties implements AutoCloseable {
         alive.forEach(key -> liveness.expect(key, clock.nanoTime()));
     }
 
+    /** Says once that a metadata node is not heard of, and once that it is again. */
+    private void lookForSilentMembers() {
+        for (RaftPeerAddress member : raft.members()) {
+            int id = member.nodeId();
+            if (raft.isAnswering(id)) {
+                if (silentMembers.remove(id)) {
+                    LOG.info("event=member_answers node={}", id);
+                }
+            } else if (silentMembers.add(id)) {
+                LOG.warn("event=member_silent node={} host={}", id, member.host());
+            }
+        }
+    }
+
     private static SortedSet<Key> aliveIn(MetadataImage image) {
         SortedSet<Key> alive = new TreeSet<>();
         for (BrokerInfo broker : image.brokers()) {
@@ -201,6 +223,11 @@ final class LeaderDuties implements AutoCloseable {
         long nowMs = clocks.nowMs();
         Plan plan = Planner.plan(raft.image(), nowMs, settings.planner(), cursor);
         cursor = plan.next();
+        underReplicatedSoFar += plan.underReplicated();
+        if (cursor.localOnly() == 0) {
+            underReplicated = underReplicatedSoFar;
+            underReplicatedSoFar = 0;
+        }
         long forgetBeforeMs = nowMs - settings.planner().clientForgetMs();
         List<PlanStep> steps = new ArrayList<>(plan.steps());
         steps.addAll(raft.history().forgettable(forgetBeforeMs, CLIENTS_FORGOTTEN_MAX));
@@ -220,6 +247,11 @@ final class LeaderDuties implements AutoCloseable {
                         "event=leader_command_failed body={} reason=\"{}\"", command.getBodyCase(), trouble.toString());
             }
         });
+    }
+
+    /** How many sealed segments that object storage doesn't hold have too few copies on living bookies, as the leader last counted; 0 elsewhere. */
+    int underReplicated() {
+        return underReplicated;
     }
 
     /** How far this node's clock is ahead of the cluster's time. */

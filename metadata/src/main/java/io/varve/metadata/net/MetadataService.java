@@ -149,6 +149,11 @@ public final class MetadataService implements RpcService, RaftListener, AutoClos
                 "varve_metadata_segments_not_offloaded",
                 () -> node.image().localOnlyCount(),
                 "Sealed segments on bookies alone");
+        gauge(
+                "varve_metadata_segments_underreplicated",
+                duties::underReplicated,
+                "Sealed segments with too few copies on living bookies and not in object storage, as the leader last"
+                        + " counted; 0 elsewhere");
         gauge("varve_metadata_tasks", () -> node.image().taskCount(), "Work given to bookies");
     }
 

@@ -426,6 +426,72 @@ class PlannersTest {
     }
 
     @Test
+    void theNewCopyTakesTheRackOfTheOneThatLeaves() {
+        Cluster racks = new Cluster();
+        for (int id = 1; id <= 6; id++) {
+            racks.bookie(id, "rack-" + id % 3, 1_000L + id);
+        }
+        racks.broker(1);
+        PartitionId partition = new PartitionId(racks.topic("t", 1, 3, "remote.storage.enable", "false"), 0);
+        for (int i = 0; i <= 20; i++) {
+            racks.rolled(partition, i * 10L);
+        }
+        racks.done(MetadataCommand.newBuilder()
+                .setSetBookieState(
+                        SetBookieStateCommand.newBuilder().setId(1).setState(BookieStateProto.BOOKIE_DRAINING)));
+        racks.plan();
+        while (!racks.tasks(CopyReplica.class).isEmpty()) {
+            racks.tasks(CopyReplica.class).forEach(racks::complete);
+            racks.plan();
+        }
+        assertThat(racks.partition(partition).chain().segments())
+                .filteredOn(segment -> segment.state() == SegmentDescriptor.State.SEALED)
+                .hasSize(20)
+                .allSatisfy(segment -> assertThat(segment.replicas())
+                        .extracting(replica -> racks.image()
+                                .bookie(replica.bookie())
+                                .orElseThrow()
+                                .rack())
+                        .containsExactlyInAnyOrder("rack-0", "rack-1", "rack-2"));
+    }
+
+    @Test
+    void whatHasASingleCopyLeftIsCopiedFirstAndNeedNotWait() {
+        PartitionId partition = localOnly();
+        int count = 20;
+        List<SegmentDescriptor> segments = sealed(partition, count);
+        BookieId lost = segments.get(0).replicas().get(0).bookie();
+        cluster.expireBookie(lost.value());
+        cluster.nowMs += cluster.settings.repairDelayMs() + 1;
+        List<SegmentDescriptor> hit = segments.stream()
+                .filter(segment -> Segments.on(segment.replicas(), lost).isPresent())
+                .toList();
+        Plan plan = Planner.plan(cluster.image(), cluster.nowMs, cluster.settings, Plan.Cursor.START);
+        assertThat(plan.underReplicated()).isEqualTo(hit.size());
+        cluster.plan();
+        int before = cluster.tasks(CopyReplica.class).size();
+        SegmentDescriptor last = hit.get(hit.size() - 1);
+        assertThat(cluster.tasks(CopyReplica.class))
+                .as("no more than bookies take at a time")
+                .hasSizeBetween(1, 3 * cluster.settings.copiesPerBookie())
+                .noneSatisfy(copy -> assertThat(copy.segment()).isEqualTo(last.id()));
+
+        Replica lostToo = last.replicas().stream()
+                .filter(replica -> !replica.bookie().equals(lost))
+                .findFirst()
+                .orElseThrow();
+        cluster.done(MetadataCommand.newBuilder()
+                .setReportLostReplica(ReportLostReplicaCommand.newBuilder()
+                        .setSegment(last.id().value())
+                        .setBookie(lostToo.bookie().value())));
+        cluster.plan();
+        assertThat(cluster.tasks(CopyReplica.class))
+                .hasSize(before + 1)
+                .last()
+                .satisfies(copy -> assertThat(copy.segment()).isEqualTo(last.id()));
+    }
+
+    @Test
     void aLostReplicaIsReplacedElsewhereButTheLastOneIsNeverOrderedAway() {
         PartitionId partition = localOnly();
         SegmentDescriptor first = sealed(partition, 1).get(0);
