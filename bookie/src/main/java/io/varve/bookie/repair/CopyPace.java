@@ -1,9 +1,14 @@
 package io.varve.bookie.repair;
 
-/** Keeps all copies of a bookie together to so many bytes a second. Safe for any thread. */
+/**
+ * Keeps all copies of a bookie together to so many bytes a second. The time that reading and writing take counts: who copied slower than that needs not wait as well. Safe for any thread.
+ */
 public final class CopyPace {
 
     private static final long NANOS_PER_SECOND = 1_000_000_000L;
+
+    /** How far a copy that was held up may catch up: not so far that it gets in the way of appends for long. */
+    private static final long CREDIT_NANOS = NANOS_PER_SECOND / 10;
 
     private final long bytesPerSecond;
     private long freeAtNanos;
@@ -19,9 +24,11 @@ public final class CopyPace {
         if (bytesPerSecond == 0) {
             return 0;
         }
-        long from = used && freeAtNanos - nowNanos > 0 ? freeAtNanos : nowNanos;
+        long costNanos = (long) ((double) bytes * NANOS_PER_SECOND / bytesPerSecond);
+        long earliest = nowNanos - Math.max(CREDIT_NANOS, costNanos);
+        long from = used && freeAtNanos - earliest > 0 ? freeAtNanos : earliest;
         used = true;
-        freeAtNanos = from + (long) ((double) bytes * NANOS_PER_SECOND / bytesPerSecond);
-        return freeAtNanos - nowNanos;
+        freeAtNanos = from + costNanos;
+        return Math.max(0, freeAtNanos - nowNanos);
     }
 }

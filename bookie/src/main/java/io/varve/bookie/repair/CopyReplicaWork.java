@@ -18,7 +18,9 @@ import io.varve.metadata.model.BookieInfo;
 import io.varve.metadata.model.BookieTask;
 import io.varve.metadata.model.Replica;
 import io.varve.metadata.model.SegmentDescriptor;
+import io.varve.protocol.storage.EntryFormat;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -122,19 +124,35 @@ public final class CopyReplicaWork implements TaskWork<BookieTask.CopyReplica> {
         return sources;
     }
 
+    /** Where whole entries end. */
+    private static long endOf(ByteBuffer entries) {
+        long end = -1;
+        for (int at = 0; at < entries.limit(); ) {
+            end = EntryFormat.lastOffset(entries, at) + 1;
+            at += EntryFormat.HEADER_BYTES + EntryFormat.payloadLength(entries, at);
+        }
+        return end;
+    }
+
     private static String lineOf(Throwable failure) {
         Throwable root =
                 failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
         return String.valueOf(root.getMessage());
     }
 
-    /** One copy under way: one step at a time, each on a thread for blocking work. */
+    /**
+     * One copy under way: one step at a time, each on a thread for blocking work. While a chunk is written the next one is on its way here, so that a copy waits for the slower of network and disk and not for both; it
+     * holds two chunks at the most.
+     */
     private final class Copy {
         private final SegmentDescriptor segment;
         private final List<BookieAddress> sources;
         private final SegmentImport target;
         private final BooleanSupplier wanted;
         private final CompletableFuture<TaskOutcome> outcome = new CompletableFuture<>();
+        /** The chunk that comes next, from the present source; null if it was not asked for yet. */
+        private CompletableFuture<ReadReply> ahead;
+
         private int source;
         private int checkpointSource;
         private boolean hasCheckpoint;
@@ -173,12 +191,16 @@ public final class CopyReplicaWork implements TaskWork<BookieTask.CopyReplica> {
                 return;
             }
             BookieAddress from = sources.get(source);
-            client.read(from, segment.id(), target.nextOffset(), chunkBytes, ReadPriority.CATCH_UP, readMsMax)
-                    .thenAcceptAsync(reply -> onRead(from, reply), blocking)
-                    .exceptionally(failure -> {
-                        end(new TaskOutcome.Failed(lineOf(failure)));
-                        return null;
-                    });
+            CompletableFuture<ReadReply> chunk = ahead == null ? read(from, target.nextOffset()) : ahead;
+            ahead = null;
+            chunk.thenAcceptAsync(reply -> onRead(from, reply), blocking).exceptionally(failure -> {
+                end(new TaskOutcome.Failed(lineOf(failure)));
+                return null;
+            });
+        }
+
+        private CompletableFuture<ReadReply> read(BookieAddress from, long fromOffset) {
+            return client.read(from, segment.id(), fromOffset, chunkBytes, ReadPriority.CATCH_UP, readMsMax);
         }
 
         private void onRead(BookieAddress from, ReadReply reply) {
@@ -191,6 +213,10 @@ public final class CopyReplicaWork implements TaskWork<BookieTask.CopyReplica> {
                     return;
                 }
                 int bytes = entries.readableBytes();
+                long next = endOf(entries.nioBuffer());
+                if (next < segment.endOffset()) {
+                    ahead = read(from, next);
+                }
                 target.write(entries.nioBuffer());
                 long waitNanos = pace.afterNanos(bytes, clock.nanoTime());
                 CompletableFuture.delayedExecutor(waitNanos, TimeUnit.NANOSECONDS, blocking)
@@ -258,6 +284,10 @@ public final class CopyReplicaWork implements TaskWork<BookieTask.CopyReplica> {
         }
 
         private void end(TaskOutcome how) {
+            if (ahead != null) {
+                ahead.thenAccept(unwanted -> unwanted.entries().release());
+                ahead = null;
+            }
             target.close();
             outcome.complete(how);
         }

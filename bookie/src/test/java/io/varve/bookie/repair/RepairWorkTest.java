@@ -117,6 +117,37 @@ class RepairWorkTest {
     }
 
     @Test
+    void aChunkIsOnItsWayWhileTheOneBeforeIsWritten() throws Exception {
+        client.on("read", a -> {
+            log.add("read from " + a[2]);
+            return CompletableFuture.completedFuture(entries((long) a[2], (long) a[2] + 2));
+        });
+        target.isLogged = true;
+        assertThat(copy(() -> true)).isInstanceOf(TaskOutcome.Done.class);
+        assertThat(log)
+                .containsExactly(
+                        "read from 0",
+                        "read from 2",
+                        "written to 2",
+                        "read from 4",
+                        "written to 4",
+                        "written to 6",
+                        "complete",
+                        "close");
+    }
+
+    @Test
+    void whatIsOnItsWayWhenACopyEndsIsReleasedWhenItComes() throws Exception {
+        CompletableFuture<ReadReply> late = new CompletableFuture<>();
+        client.on("read", a -> (long) a[2] == 0 ? CompletableFuture.completedFuture(entries(0, 2)) : late);
+        target.broken = true;
+        assertThat(copy(() -> true)).isEqualTo(new TaskOutcome.Failed("planted"));
+        ReadReply reply = entries(2, 4);
+        late.complete(reply);
+        assertThat(reply.entries().refCnt()).isZero();
+    }
+
+    @Test
     void whenNoSourceCanGiveItTheFailureNamesEachAndWhatWasCopiedStays() throws Exception {
         client.on(
                 "read",
@@ -167,11 +198,23 @@ class RepairWorkTest {
     }
 
     @Test
+    void whatReadingAndWritingTookIsNotWaitedForOnceMore() {
+        CopyPace pace = new CopyPace(1_000);
+        long waitedNanos = pace.afterNanos(100, 0);
+        for (int second = 1; second <= 10; second++) {
+            waitedNanos += pace.afterNanos(1_000, second * 1_000_000_000L);
+        }
+        assertThat(waitedNanos).isZero();
+    }
+
+    @Test
     void copiesTogetherKeepToTheirPace() {
         CopyPace pace = new CopyPace(1_000);
+        assertThat(pace.afterNanos(500, 0)).isZero();
         assertThat(pace.afterNanos(500, 0)).isEqualTo(500_000_000);
         assertThat(pace.afterNanos(500, 0)).isEqualTo(1_000_000_000);
-        assertThat(pace.afterNanos(100, 5_000_000_000L)).isEqualTo(100_000_000);
+        assertThat(pace.afterNanos(10, 5_000_000_000L)).isZero();
+        assertThat(pace.afterNanos(500, 5_000_000_000L)).isEqualTo(410_000_000);
         assertThat(new CopyPace(0).afterNanos(1 << 30, 0)).isZero();
     }
 
@@ -246,6 +289,7 @@ class RepairWorkTest {
     private final class FakeImport implements SegmentImport {
         private long next;
         private boolean broken;
+        private boolean isLogged;
 
         @Override
         public long nextOffset() {
@@ -259,6 +303,9 @@ class RepairWorkTest {
             }
             assertThat(EntryFormat.firstOffset(entries, entries.position())).isEqualTo(next);
             next += entries.remaining() / EntryFormat.HEADER_BYTES;
+            if (isLogged) {
+                log.add("written to " + next);
+            }
         }
 
         @Override
