@@ -2,10 +2,13 @@ package io.varve.cli.admin;
 
 import io.varve.base.BookieId;
 import io.varve.cli.link.MetadataLink;
+import io.varve.cli.text.Units;
 import io.varve.metadata.api.MetadataView;
 import io.varve.metadata.client.CommandingClient;
 import io.varve.metadata.model.BookieInfo;
+import io.varve.metadata.model.SegmentDescriptor;
 import io.varve.metadata.model.Topic;
+import java.util.Collection;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -59,13 +62,17 @@ public final class BookieDrainCommand implements Callable<Integer> {
                 checkThereIsRoom(client.view(), bookie);
             }
             MetadataOptions.await(client.setBookieState(bookie, BookieInfo.State.DRAINING));
-            Draining.await(
-                    "segments left",
-                    timeoutSeconds,
-                    () -> client.view().segmentsOn(bookie).size());
+            Draining.await("Bookie " + id, timeoutSeconds, () -> left(client.view(), bookie));
             System.out.println("Bookie " + id + " holds nothing any more: it may be switched off.");
         }
         return 0;
+    }
+
+    private static Draining.Left left(MetadataView view, BookieId bookie) {
+        Collection<SegmentDescriptor> held = view.segmentsOn(bookie);
+        long bytes =
+                held.stream().mapToLong(segment -> Math.max(0, segment.bytes())).sum();
+        return new Draining.Left(held.size(), Units.count(held.size()) + " segments (" + Units.bytes(bytes) + ")");
     }
 
     /** Copies need places: with as many bookies as a segment has replicas, one that leaves could never be empty. */

@@ -1,6 +1,8 @@
 package io.varve.cli.admin;
 
 import io.varve.cli.link.MetadataLink;
+import io.varve.cli.text.Units;
+import io.varve.metadata.api.MetadataView;
 import io.varve.metadata.client.CommandingClient;
 import io.varve.metadata.model.BrokerInfo;
 import java.util.concurrent.Callable;
@@ -48,12 +50,14 @@ public final class BrokerDrainCommand implements Callable<Integer> {
                 throw new AdminFailure("no other broker lives that could take over: start one, or use --force");
             }
             MetadataOptions.await(client.setBrokerState(id, BrokerInfo.State.DRAINING));
-            Draining.await(
-                    "partitions left",
-                    timeoutSeconds,
-                    () -> client.view().ownedBy(id).size());
+            Draining.await("Broker " + id, timeoutSeconds, () -> left(client.view()));
             System.out.println("Broker " + id + " owns no partition any more.");
         }
         return 0;
+    }
+
+    private Draining.Left left(MetadataView view) {
+        int owned = view.ownedBy(id).size();
+        return new Draining.Left(owned, Units.count(owned) + " partitions");
     }
 }

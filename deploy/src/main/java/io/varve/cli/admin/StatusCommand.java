@@ -1,19 +1,17 @@
 package io.varve.cli.admin;
 
-import io.varve.cli.link.MetadataLink;
+import io.varve.cli.link.MetadataProbe;
 import io.varve.cli.report.ClusterReport;
-import io.varve.cli.text.Json;
+import io.varve.cli.report.MetadataReport;
 import io.varve.cli.text.Table;
 import io.varve.cli.text.Units;
-import io.varve.metadata.api.MetadataClient;
+import io.varve.metadata.api.MetadataView;
 import io.varve.protocol.runtime.SystemClock;
 import java.io.PrintStream;
 import java.time.Instant;
-import java.util.concurrent.Callable;
+import java.time.temporal.ChronoUnit;
 import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Option;
 
 /** The cluster at a glance. */
 @Command(
@@ -21,29 +19,41 @@ import picocli.CommandLine.Option;
         description =
                 "Shows the cluster: its nodes, what they hold, and what is behind: repair, offload, partitions without"
                         + " an owner.")
-public final class StatusCommand implements Callable<Integer> {
-
-    @Mixin
-    private MetadataOptions metadata;
-
-    @Option(names = "--json", description = "Prints JSON.")
-    private boolean json;
+public final class StatusCommand extends ViewCommand<ClusterReport> {
 
     @Override
-    public Integer call() {
-        try (MetadataLink link = metadata.connect()) {
-            MetadataClient client = link.client();
-            ClusterReport report = ClusterReport.of(client.view(), SystemClock.INSTANCE.wallTimeMs());
-            if (json) {
-                Json.print(System.out, report);
-            } else {
-                print(report, System.out);
-            }
-        }
-        return 0;
+    ClusterReport report(MetadataView view) {
+        long nowMs = SystemClock.INSTANCE.wallTimeMs();
+        MetadataReport nodes = MetadataReport.of(MetadataProbe.ask(metadata.nodes(), metadata.patience()), nowMs);
+        return ClusterReport.of(view, nodes.nodes(), nowMs);
     }
 
-    private static void print(ClusterReport report, PrintStream out) {
+    @Override
+    void print(ClusterReport report, PrintStream out) {
+        printTotals(report, out);
+        out.println();
+        OffloadCommand.print(
+                report.segmentsToOffload(),
+                report.bytesToOffload(),
+                report.oldestToOffloadMs(),
+                report.uploadsPaused(),
+                report.offloadErrors(),
+                out);
+        out.println();
+        metadataNodes(report).print(out);
+        out.println();
+        brokers(report).print(out);
+        out.println();
+        bookies(report).print(out);
+        if (!report.tasks().isEmpty()) {
+            out.println();
+            out.println(report.tasks().entrySet().stream()
+                    .map(task -> task.getKey() + " " + task.getValue())
+                    .collect(Collectors.joining(", ", "Under way: ", "")));
+        }
+    }
+
+    private static void printTotals(ClusterReport report, PrintStream out) {
         new Table(
                         "CLUSTER",
                         "VERSION",
@@ -61,17 +71,27 @@ public final class StatusCommand implements Callable<Integer> {
                         report.partitionsWithoutOwner(),
                         report.segments(),
                         report.segmentsUnderReplicated(),
-                        report.segmentsToOffload() + " (" + Units.bytes(report.bytesToOffload()) + ")")
+                        report.segmentsToOffload())
                 .print(out);
-        out.println();
-        OffloadCommand.print(
-                report.segmentsToOffload(),
-                report.bytesToOffload(),
-                report.oldestToOffloadMs(),
-                report.uploadsPaused(),
-                report.offloadErrors(),
-                out);
-        out.println();
+    }
+
+    private static Table metadataNodes(ClusterReport report) {
+        Table nodes = new Table("METADATA", "ROLE", "ADDRESS", "TERM", "APPLIED", "LAG", "DISK FREE");
+        for (MetadataReport.NodeRow node : report.metadataNodes()) {
+            boolean isHere = !node.role().equals(MetadataReport.SILENT);
+            nodes.row(
+                    node.id(),
+                    node.role(),
+                    node.address(),
+                    isHere ? node.term() : "-",
+                    isHere ? node.appliedIndex() : "-",
+                    isHere && node.lagEntries() >= 0 ? node.lagEntries() : "-",
+                    isHere ? Units.bytes(node.diskFreeBytes()) : "-");
+        }
+        return nodes;
+    }
+
+    private static Table brokers(ClusterReport report) {
         Table brokers = new Table("BROKER", "STATE", "SESSION", "RACK", "PARTITIONS", "LISTENERS");
         for (ClusterReport.BrokerRow broker : report.brokers()) {
             brokers.row(
@@ -82,8 +102,10 @@ public final class StatusCommand implements Callable<Integer> {
                     broker.partitions(),
                     String.join(" ", broker.listeners()));
         }
-        brokers.print(out);
-        out.println();
+        return brokers;
+    }
+
+    private static Table bookies(ClusterReport report) {
         Table bookies = new Table(
                 "BOOKIE", "STATE", "SESSION", "RACK", "ADDRESS", "FREE", "TOTAL", "SEGMENTS", "HELD", "TASKS");
         for (ClusterReport.BookieRow bookie : report.bookies()) {
@@ -91,7 +113,8 @@ public final class StatusCommand implements Callable<Integer> {
                     bookie.id(),
                     bookie.goneSinceMs() < 0
                             ? bookie.state()
-                            : bookie.state() + " since " + Instant.ofEpochMilli(bookie.goneSinceMs()),
+                            : bookie.state() + " since "
+                                    + Instant.ofEpochMilli(bookie.goneSinceMs()).truncatedTo(ChronoUnit.SECONDS),
                     bookie.session(),
                     orDash(bookie.rack()),
                     bookie.address(),
@@ -101,13 +124,7 @@ public final class StatusCommand implements Callable<Integer> {
                     Units.bytes(bookie.replicaBytes()),
                     bookie.tasks());
         }
-        bookies.print(out);
-        if (!report.tasks().isEmpty()) {
-            out.println();
-            out.println(report.tasks().entrySet().stream()
-                    .map(task -> task.getKey() + " " + task.getValue())
-                    .collect(Collectors.joining(", ", "Under way: ", "")));
-        }
+        return bookies;
     }
 
     private static String orDash(String text) {

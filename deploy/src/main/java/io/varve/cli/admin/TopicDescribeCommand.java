@@ -1,55 +1,43 @@
 package io.varve.cli.admin;
 
-import io.varve.cli.link.MetadataLink;
 import io.varve.cli.report.TopicReport;
-import io.varve.cli.text.Json;
 import io.varve.cli.text.Table;
 import io.varve.cli.text.Units;
-import io.varve.metadata.api.MetadataClient;
+import io.varve.metadata.api.MetadataView;
 import java.io.PrintStream;
-import java.util.concurrent.Callable;
+import java.util.List;
+import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** One topic, partition by partition. */
 @Command(
         name = "describe",
-        description = "Shows a topic's partitions: owners, epochs, and how much lies in which tier.")
-final class TopicDescribeCommand implements Callable<Integer> {
-
-    @Mixin
-    private MetadataOptions metadata;
+        description = {
+            "Shows a topic's partitions: owners, epochs, the bookies that each is written to, and how much lies in which tier.",
+            "The chains themselves are shown by varve segments."
+        })
+final class TopicDescribeCommand extends ViewCommand<TopicReport> {
 
     @Parameters(paramLabel = "TOPIC", description = "The topic's name.")
     private String name;
 
-    @Option(names = "--json", description = "Prints JSON.")
-    private boolean json;
-
     @Override
-    public Integer call() {
-        try (MetadataLink link = metadata.connect()) {
-            MetadataClient client = link.client();
-            TopicReport report = TopicReport.of(MetadataOptions.topic(client.view(), name), client.view());
-            if (json) {
-                Json.print(System.out, report);
-            } else {
-                print(report, System.out);
-            }
-        }
-        return 0;
+    TopicReport report(MetadataView view) {
+        return TopicReport.of(MetadataOptions.topic(view, name), view);
     }
 
-    private static void print(TopicReport report, PrintStream out) {
+    @Override
+    void print(TopicReport report, PrintStream out) {
         out.println(report.name() + "  id " + report.id() + "  replication.factor " + report.replicas()
                 + "  min.insync.replicas " + report.acks());
         report.configs().forEach((key, value) -> out.println("  " + key + "=" + value));
+        out.println();
         Table table = new Table(
                 "PARTITION",
                 "OWNER",
                 "EPOCH",
+                "WRITTEN TO",
                 "LOG START",
                 "SEALED END",
                 "SEGMENTS",
@@ -61,6 +49,7 @@ final class TopicDescribeCommand implements Callable<Integer> {
                     row.partition(),
                     row.owner() < 0 ? "-" : row.owner(),
                     row.epoch(),
+                    bookies(row.writtenTo()),
                     row.logStart(),
                     row.sealedEnd(),
                     row.segments(),
@@ -69,5 +58,9 @@ final class TopicDescribeCommand implements Callable<Integer> {
                     row.underReplicated());
         }
         table.print(out);
+    }
+
+    private static String bookies(List<Integer> ids) {
+        return ids.isEmpty() ? "-" : ids.stream().map(String::valueOf).collect(Collectors.joining(","));
     }
 }

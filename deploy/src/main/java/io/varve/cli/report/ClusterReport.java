@@ -7,6 +7,7 @@ import io.varve.metadata.model.BrokerInfo;
 import io.varve.metadata.model.PartitionState;
 import io.varve.metadata.model.SegmentDescriptor;
 import io.varve.metadata.model.Topic;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -15,9 +16,10 @@ import java.util.TreeMap;
  * The state of a whole cluster.
  *
  * @param version the index in the metadata's log that it was taken at
+ * @param metadataNodes the metadata service's own, by their own word
  * @param partitionsWithoutOwner that nobody serves now
  * @param segments as far as Raft describes them
- * @param segmentsUnderReplicated sealed, not in object storage, and short of copies on living bookies
+ * @param segmentsUnderReplicated not in object storage, and short of copies on living bookies
  * @param segmentsToOffload sealed, not empty, of a tiered topic, and not yet in object storage
  * @param bytesToOffload theirs
  * @param oldestToOffloadMs how long the oldest of them has been sealed
@@ -28,6 +30,7 @@ import java.util.TreeMap;
 public record ClusterReport(
         String clusterId,
         long version,
+        List<MetadataReport.NodeRow> metadataNodes,
         List<BrokerRow> brokers,
         List<BookieRow> bookies,
         int topics,
@@ -71,7 +74,7 @@ public record ClusterReport(
             int tasks) {}
 
     /** The report on {@code view} at a time. */
-    public static ClusterReport of(MetadataView view, long nowMs) {
+    public static ClusterReport of(MetadataView view, List<MetadataReport.NodeRow> metadataNodes, long nowMs) {
         int partitions = 0;
         int withoutOwner = 0;
         long segments = 0;
@@ -90,6 +93,7 @@ public record ClusterReport(
         return new ClusterReport(
                 view.clusterId(),
                 view.version(),
+                List.copyOf(metadataNodes),
                 view.brokers().stream().map(broker -> row(broker, view)).toList(),
                 view.bookies().stream().map(bookie -> row(bookie, view)).toList(),
                 view.topics().size(),
@@ -118,8 +122,9 @@ public record ClusterReport(
     }
 
     private static BookieRow row(BookieInfo bookie, MetadataView view) {
+        Collection<SegmentDescriptor> held = view.segmentsOn(bookie.id());
         long bytes = 0;
-        for (SegmentDescriptor segment : view.segmentsOn(bookie.id())) {
+        for (SegmentDescriptor segment : held) {
             bytes += Math.max(0, segment.bytes());
         }
         return new BookieRow(
@@ -131,7 +136,7 @@ public record ClusterReport(
                 bookie.host() + ":" + bookie.port(),
                 bookie.freeBytes(),
                 bookie.totalBytes(),
-                view.segmentsOn(bookie.id()).size(),
+                held.size(),
                 bytes,
                 view.tasksOf(bookie.id()).size());
     }

@@ -22,6 +22,7 @@ public record TopicReport(
      * One partition.
      *
      * @param owner the broker, -1 if none
+     * @param writtenTo the bookies that hold its open segment; empty if it has none
      * @param sealedEnd where the last sealed segment ends, or where the open one starts
      * @param segments in Raft and in manifests together
      * @param localBytes of sealed segments that bookies hold
@@ -32,6 +33,7 @@ public record TopicReport(
             int partition,
             int owner,
             int epoch,
+            List<Integer> writtenTo,
             long logStart,
             long sealedEnd,
             long segments,
@@ -75,6 +77,9 @@ public record TopicReport(
                 partition.id().index(),
                 partition.owner(),
                 partition.epoch(),
+                partition.chain().open().map(SegmentDescriptor::replicas).orElse(List.of()).stream()
+                        .map(replica -> replica.bookie().value())
+                        .toList(),
                 partition.logStartOffset(),
                 sealedEnd,
                 segments,

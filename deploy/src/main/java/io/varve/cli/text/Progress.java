@@ -22,6 +22,7 @@ public final class Progress implements AutoCloseable {
     private final ProgressBar bar;
     private long lineDueNs;
     private long done;
+    private String note = "";
 
     private Progress(String what, OptionalLong total, boolean terminal, PrintStream out, LongSupplier nanoTime) {
         this.what = what;
@@ -52,8 +53,19 @@ public final class Progress implements AutoCloseable {
 
     /** @param done how much is done in all; never less than before */
     public void to(long done) {
+        to(done, "");
+    }
+
+    /**
+     * {@link #to(long)}, with something to be said beside it.
+     *
+     * @param note empty for nothing
+     */
+    public void to(long done, String note) {
         this.done = done;
+        this.note = note;
         if (bar != null) {
+            bar.setExtraMessage(note);
             bar.stepTo(done);
         } else if (nanoTime.getAsLong() - lineDueNs >= 0) {
             lineDueNs = nanoTime.getAsLong() + LINE_EVERY_NS;
@@ -62,11 +74,11 @@ public final class Progress implements AutoCloseable {
     }
 
     private String line() {
-        if (total.isEmpty() || total.getAsLong() == 0) {
-            return "  " + what + ": " + Units.count(done);
+        String line = "  " + what + ": " + Units.count(done);
+        if (total.isPresent() && total.getAsLong() > 0) {
+            line += " of " + Units.count(total.getAsLong()) + " (" + 100 * done / total.getAsLong() + "%)";
         }
-        return "  " + what + ": " + Units.count(done) + " of " + Units.count(total.getAsLong()) + " ("
-                + 100 * done / total.getAsLong() + "%)";
+        return note.isEmpty() ? line : line + ", " + note;
     }
 
     @Override

@@ -46,7 +46,7 @@ class ReportsTest {
 
     @Test
     void theClusterReportCountsNodesPartitionsAndOwners() {
-        ClusterReport report = ClusterReport.of(metadata.view(), NOW_MS);
+        ClusterReport report = ClusterReport.of(metadata.view(), List.of(), NOW_MS);
 
         assertThat(report.clusterId()).isEqualTo("test");
         assertThat(report.brokers())
@@ -61,7 +61,7 @@ class ReportsTest {
     @Test
     void partitionsOfADeadBrokerHaveNoOwner() {
         metadata.expireBroker(1, 11);
-        ClusterReport report = ClusterReport.of(metadata.view(), NOW_MS);
+        ClusterReport report = ClusterReport.of(metadata.view(), List.of(), NOW_MS);
         assertThat(report.partitionsWithoutOwner()).isEqualTo(2);
         assertThat(report.brokers()).extracting(ClusterReport.BrokerRow::state).containsExactly("GONE");
     }
@@ -70,7 +70,7 @@ class ReportsTest {
     void aSealedSegmentIsToBeOffloadedAndAnOpenOneIsNot() {
         sealFirstSegment(100, 5_000);
 
-        ClusterReport cluster = ClusterReport.of(metadata.view(), NOW_MS);
+        ClusterReport cluster = ClusterReport.of(metadata.view(), List.of(), NOW_MS);
         assertThat(cluster.segments()).isEqualTo(2);
         assertThat(cluster.segmentsToOffload()).isEqualTo(1);
         assertThat(cluster.bytesToOffload()).isEqualTo(5_000);
@@ -91,6 +91,7 @@ class ReportsTest {
         assertThat(row.sealedEnd()).isEqualTo(100);
         assertThat(row.localBytes()).isEqualTo(5_000);
         assertThat(row.objectBytes()).isZero();
+        assertThat(row.writtenTo()).containsExactlyInAnyOrder(1, 2, 3);
     }
 
     @Test
@@ -98,7 +99,7 @@ class ReportsTest {
         sealFirstSegment(100, 5_000);
         metadata.expireBookie(new BookieId(2), 102);
 
-        ClusterReport cluster = ClusterReport.of(metadata.view(), NOW_MS);
+        ClusterReport cluster = ClusterReport.of(metadata.view(), List.of(), NOW_MS);
         assertThat(cluster.segmentsUnderReplicated()).isEqualTo(2);
         assertThat(cluster.bookies())
                 .extracting(
@@ -119,7 +120,7 @@ class ReportsTest {
         client.alterTopicConfigs(topic.id(), Map.of("remote.storage.enable", Optional.of("false")))
                 .join();
         sealFirstSegment(100, 5_000);
-        assertThat(ClusterReport.of(metadata.view(), NOW_MS).segmentsToOffload())
+        assertThat(ClusterReport.of(metadata.view(), List.of(), NOW_MS).segmentsToOffload())
                 .isZero();
     }
 

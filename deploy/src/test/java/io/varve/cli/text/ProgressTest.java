@@ -37,4 +37,13 @@ class ProgressTest {
         }
         assertThat(bytes.toString(StandardCharsets.UTF_8).strip()).isEqualTo("reading: 7");
     }
+
+    @Test
+    void aNoteStandsBesideIt() {
+        try (Progress progress = Progress.inLines("moved", OptionalLong.of(4), out, () -> nowNs)) {
+            nowNs += Duration.ofSeconds(6).toNanos();
+            progress.to(1, "3 segments left");
+        }
+        assertThat(bytes.toString(StandardCharsets.UTF_8).strip()).isEqualTo("moved: 1 of 4 (25%), 3 segments left");
+    }
 }

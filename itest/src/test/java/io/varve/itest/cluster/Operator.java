@@ -68,7 +68,7 @@ final class Operator implements AutoCloseable {
     /** Waits until every segment has all its copies, or is in object storage, and no work is left. */
     void awaitWhole(Duration patience) {
         Await.until("all copies, and nothing left to do", patience, () -> {
-            ClusterReport report = ClusterReport.of(view(), System.currentTimeMillis());
+            ClusterReport report = ClusterReport.of(view(), List.of(), System.currentTimeMillis());
             return report.segmentsUnderReplicated() == 0 && !report.tasks().containsKey("CopyReplica");
         });
     }
