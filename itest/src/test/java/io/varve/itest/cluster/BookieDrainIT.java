@@ -23,20 +23,18 @@ class BookieDrainIT {
     private static final long MEGABYTES = Long.getLong("varve.it.drain.mb", 48);
     private static final Map<String, String> CONFIG = Map.of(
             "segment.bytes", Long.toString(Math.max(4 << 20, MEGABYTES << 14)), "remote.storage.enable", "false");
-    private static final Duration PATIENCE = Duration.ofMinutes(10);
+    private static final Duration PATIENCE = Duration.ofMinutes(10).plusSeconds(MEGABYTES);
 
     @RegisterExtension
     final Clusters clusters = new Clusters();
 
+    private final AckLog acks = new AckLog(PARTITIONS);
+
     @Test
     void aBookieIsEmptiedUnderLoadAndSwitchedOffAndNoRecordIsMissed() throws Exception {
-        ProcessCluster cluster = clusters.start(ClusterShape.of(1, 4, 1));
-        cluster.createTopic(TOPIC, PARTITIONS, CONFIG);
-        AckLog acks = new AckLog(PARTITIONS);
+        ProcessCluster cluster = filled(4);
         try (Operator operator = new Operator(cluster, clusters.directory());
-                NumberedProducer producer =
-                        new NumberedProducer(cluster.bootstrap(), TOPIC, VALUE_BYTES, acks, PATIENCE)) {
-            fill(cluster, acks);
+                NumberedProducer producer = producer(cluster)) {
             long bytes = operator.bytesOn(4);
             producer.start(1_000_000_001, Long.MAX_VALUE, 500);
 
@@ -64,13 +62,9 @@ class BookieDrainIT {
 
     @Test
     void aLostDirectoryIsMadeGoodByItself() throws Exception {
-        ProcessCluster cluster = clusters.start(ClusterShape.of(1, 3, 1));
-        cluster.createTopic(TOPIC, PARTITIONS, CONFIG);
-        AckLog acks = new AckLog(PARTITIONS);
+        ProcessCluster cluster = filled(3);
         try (Operator operator = new Operator(cluster, clusters.directory());
-                NumberedProducer producer =
-                        new NumberedProducer(cluster.bootstrap(), TOPIC, VALUE_BYTES, acks, PATIENCE)) {
-            fill(cluster, acks);
+                NumberedProducer producer = producer(cluster)) {
             producer.start(1_000_000_001, Long.MAX_VALUE, 500);
             long bytes = operator.bytesOn(2);
             cluster.bookie(2).kill();
@@ -96,13 +90,19 @@ class BookieDrainIT {
         }
     }
 
-    /** Writes so much that each of three bookies would hold it all. */
-    private static void fill(ProcessCluster cluster, AckLog acks) throws Exception {
-        try (NumberedProducer producer =
-                new NumberedProducer(cluster.bootstrap(), TOPIC, VALUE_BYTES, acks, PATIENCE)) {
+    /** A cluster with so many bookies, and so much in it that each of three would hold it all. */
+    private ProcessCluster filled(int bookies) throws Exception {
+        ProcessCluster cluster = clusters.start(ClusterShape.of(1, bookies, 1));
+        cluster.createTopic(TOPIC, PARTITIONS, CONFIG);
+        try (NumberedProducer producer = producer(cluster)) {
             producer.start(1, MEGABYTES * 1_000, 0).done().get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
             assertThat(producer.failure()).isNull();
         }
+        return cluster;
+    }
+
+    private NumberedProducer producer(ProcessCluster cluster) {
+        return new NumberedProducer(cluster.bootstrap(), TOPIC, VALUE_BYTES, acks, PATIENCE);
     }
 
     private static boolean isRemoved(Operator operator, int bookie) {

@@ -41,12 +41,17 @@ final class CommandLoad {
 
     /** Begins; registers a bookie first, without which no topic can be created. */
     static CommandLoad start(MetadataClient client, String prefix) {
-        client.registerBookie(new BookieRegistration(
-                        new BookieId(1), 1, List.of(101L), "", "localhost", 9001, 1 << 30, 1 << 30))
-                .join();
+        registerBookie(client);
         CommandLoad load = new CommandLoad(client, prefix);
         load.thread.start();
         return load;
+    }
+
+    /** Registers a bookie of which nobody has to know more than that it takes replicas. */
+    static void registerBookie(MetadataClient client) {
+        client.registerBookie(new BookieRegistration(
+                        new BookieId(1), 1, List.of(101L), "", "localhost", 9001, 1 << 30, 1 << 30))
+                .join();
     }
 
     private void run() {

@@ -28,16 +28,23 @@ final class MetadataProcesses implements AutoCloseable {
     private final ClusterLayout layout;
     private final SortedMap<Integer, ChildProcess> processes = new TreeMap<>();
     private final List<MetadataLink> links = new ArrayList<>();
+    private final SortedMap<String, String> overrides = new TreeMap<>();
 
     MetadataProcesses(Path directory) {
         this.directory = directory;
         this.layout = ClusterLayout.of(directory, NODES_MAX, 0, 0, new FreePorts());
     }
 
+    /** Sets a key of all nodes that start from now on. */
+    MetadataProcesses with(String key, String value) {
+        overrides.put(key, value);
+        return this;
+    }
+
     /** Starts a node that is configured with {@code among}, without waiting for it. */
     ChildProcess launch(int id, List<Integer> among) throws IOException {
         ChildProcess process = ProcessCluster.launch(
-                "metadata", "metadata", config(id, among), Map.of(), directory.resolve("metadata-" + id + ".log"));
+                "metadata", "metadata", config(id, among), overrides, directory.resolve("metadata-" + id + ".log"));
         processes.put(id, process);
         return process;
     }

@@ -1,12 +1,12 @@
 package io.varve.itest.cluster;
 
+import static io.varve.itest.cluster.SystemCommand.run;
+
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SortedMap;
 import java.util.TreeMap;
-import java.util.concurrent.TimeUnit;
 
 /**
  * A network of hosts on this machine: each is a network namespace of the kernel with an address of its own, joined to the others by a bridge that this process is on, too. Packets from one to another can be made to vanish, each way
@@ -114,21 +114,6 @@ final class NetworkNamespaces implements AutoCloseable {
 
     private String address(int number) {
         return "10.213." + subnet + "." + number;
-    }
-
-    private static void run(String... command) throws IOException {
-        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
-        try {
-            String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-            if (!process.waitFor(10, TimeUnit.SECONDS) || process.exitValue() != 0) {
-                throw new IOException(String.join(" ", command) + ": " + output.strip());
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IOException("interrupted", e);
-        } finally {
-            process.destroyForcibly();
-        }
     }
 
     /** Takes it all away; what still runs there loses its network. */
