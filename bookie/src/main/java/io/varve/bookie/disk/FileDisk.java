@@ -94,7 +94,12 @@ public final class FileDisk implements Disk {
 
     @Override
     public List<String> list(String directory) throws IOException {
-        try (Stream<Path> files = Files.list(root.resolve(directory))) {
+        return filesIn(root.resolve(directory));
+    }
+
+    /** The names of the files in a directory, in order. */
+    static List<String> filesIn(Path directory) throws IOException {
+        try (Stream<Path> files = Files.list(directory)) {
             return files.filter(Files::isRegularFile)
                     .map(file -> file.getFileName().toString())
                     .sorted()

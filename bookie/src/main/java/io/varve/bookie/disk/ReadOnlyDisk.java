@@ -7,7 +7,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
-import java.util.stream.Stream;
 
 /** A directory to look at, not locked: whatever would change it does nothing. For tools, which may look at a running bookie's. */
 public final class ReadOnlyDisk implements Disk {
@@ -30,15 +29,7 @@ public final class ReadOnlyDisk implements Disk {
     @Override
     public List<String> list(String directory) throws IOException {
         Path path = root.resolve(directory);
-        if (!Files.isDirectory(path)) {
-            return List.of();
-        }
-        try (Stream<Path> files = Files.list(path)) {
-            return files.filter(Files::isRegularFile)
-                    .map(file -> file.getFileName().toString())
-                    .sorted()
-                    .toList();
-        }
+        return Files.isDirectory(path) ? FileDisk.filesIn(path) : List.of();
     }
 
     @Override

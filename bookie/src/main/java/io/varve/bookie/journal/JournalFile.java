@@ -67,6 +67,11 @@ public final class JournalFile {
         return file.read(to, position);
     }
 
+    /** Its length in bytes. */
+    public long size() throws IOException {
+        return file.size();
+    }
+
     /** Writes a whole group and makes it durable. Flusher. */
     void writeGroup(ByteBuffer group, long position) throws IOException {
         long end = position + group.remaining();

@@ -121,14 +121,9 @@ final class DirectoryStore implements Journal.Listener {
         } else {
             shared.setVouchedFor(incarnation());
             List<String> free = loaded.free();
-            for (long number : loaded.unindexed()) {
-                withRoom(
-                        free,
-                        () -> indexes.onWritten(
-                                JournalIndexFile.write(disk, incarnation(), number, replicas.values())));
-            }
+            writeIndexes(loaded.unindexed());
             Snapshot snapshot = snapshot(loaded.maxNumber(), loaded.nextSequence());
-            withRoom(free, () -> snapshot.write(disk, incarnation()));
+            writeWithRoom(snapshot, free);
             for (String name : free) {
                 files.addFree(name);
             }
@@ -152,20 +147,26 @@ final class DirectoryStore implements Journal.Listener {
         return journal;
     }
 
-    /** What needs room on the disk. */
-    private interface DiskWork {
-        void run() throws IOException;
+    /** Without room for them the files are read once more at the next start. */
+    private void writeIndexes(List<Long> unindexed) throws IOException {
+        try {
+            for (long number : unindexed) {
+                indexes.onWritten(JournalIndexFile.write(disk, incarnation(), number, replicas.values()));
+            }
+        } catch (DiskFullException full) {
+            LOG.warn("journal_index=put_off directory={} why=\"{}\"", disk.name(), full.getMessage());
+        }
     }
 
     /**
-     * A disk that is full to its last byte must not keep a bookie from starting: journal files that hold nothing are given up for what has to be written.
+     * A disk that is full to its last byte must not keep a bookie from starting: journal files that hold nothing are given up for the snapshot.
      *
      * @param free their names; those with a number in order and last, because a number that is missing below others would be a file that was lost
      */
-    private void withRoom(List<String> free, DiskWork work) throws IOException {
+    private void writeWithRoom(Snapshot snapshot, List<String> free) throws IOException {
         while (true) {
             try {
-                work.run();
+                snapshot.write(disk, incarnation());
                 return;
             } catch (DiskFullException full) {
                 if (free.isEmpty()) {

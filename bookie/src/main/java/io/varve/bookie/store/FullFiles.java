@@ -75,6 +75,13 @@ final class FullFiles {
         onReleased();
     }
 
+    /** Who may have entries in them: all replicas that are here, and those that a crash would bring back. */
+    List<Replica> holders() {
+        List<Replica> all = new ArrayList<>(retained);
+        all.addAll(replicas);
+        return all;
+    }
+
     /** The files that are full and indexed, oldest first. */
     List<Long> numbers() {
         List<Long> full = new ArrayList<>();
@@ -94,8 +101,7 @@ final class FullFiles {
     /** Which of them hold something that isn't elsewhere: one pass over all replicas. */
     NeededFiles needed() {
         NeededFiles needed = new NeededFiles(numbers());
-        retained.forEach(replica -> replica.markFiles(needed));
-        for (Replica replica : replicas) {
+        for (Replica replica : holders()) {
             if (needed.areAll()) {
                 break;
             }

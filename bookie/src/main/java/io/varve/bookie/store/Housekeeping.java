@@ -57,7 +57,7 @@ final class Housekeeping {
                         directory.disk,
                         directory.incarnation(),
                         due.fileNumber(),
-                        directory.replicas().values());
+                        directory.fullFiles().holders());
                 directory.indexes().onWritten(written);
                 indexedNumber = due.fileNumber();
             }

@@ -5,7 +5,6 @@ import io.varve.base.SegmentId;
 import io.varve.bookie.client.BookieClient.ReadReply;
 import io.varve.bookie.client.BookieStatus;
 import io.varve.bookie.core.JournalFormat;
-import io.varve.bookie.core.JournalRecovery;
 import io.varve.bookie.core.RecordType;
 import io.varve.bookie.core.SegmentIndex;
 import io.varve.bookie.disk.DiskFile;
@@ -77,10 +76,9 @@ final class Scrubber {
         }
         Found found = new Found();
         try {
-            DiskFile paced = new PacedFile(file, directory.shared.options.journalFileBytes());
-            JournalScanner.FileEnd end = new JournalScanner(directory.incarnation(), -1, directory.shared.recoveryRule)
+            DiskFile paced = new PacedFile(file);
+            new JournalScanner(directory.incarnation(), -1, directory.shared.recoveryRule)
                     .scan(JournalScanner.Source.of(number, paced, directory.incarnation()), List.of(), found);
-            found.damaged |= end.how() != JournalRecovery.Decision.END_CLEAN;
         } catch (Stopped closing) {
             return;
         } catch (IOException unreadable) {
@@ -183,11 +181,9 @@ final class Scrubber {
     /** A journal file, read little by little. */
     private final class PacedFile implements DiskFile {
         private final JournalFile file;
-        private final long bytes;
 
-        PacedFile(JournalFile file, long bytes) {
+        PacedFile(JournalFile file) {
             this.file = file;
-            this.bytes = bytes;
         }
 
         @Override
@@ -210,8 +206,8 @@ final class Scrubber {
         }
 
         @Override
-        public long size() {
-            return bytes;
+        public long size() throws IOException {
+            return file.size();
         }
 
         @Override

@@ -1,10 +1,13 @@
 package io.varve.bookie.tools;
 
 import io.varve.base.PartitionId;
+import io.varve.base.StartupException;
+import io.varve.base.StartupException.Reason;
 import io.varve.bookie.store.DirectoryInspection;
 import io.varve.bookie.store.ReplicaInfo;
 import java.io.IOException;
 import java.io.PrintStream;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
@@ -20,7 +23,7 @@ public final class BookieInspect {
      * Shows whose the directory is, and what it holds.
      *
      * @return 0 if all is well, 1 if something is damaged
-     * @throws io.varve.base.StartupException if it isn't a bookie's directory
+     * @throws StartupException if it isn't a bookie's directory
      */
     public static int inspect(Path directory, PrintStream out) throws IOException {
         try (DirectoryInspection found = DirectoryInspection.open(directory)) {
@@ -76,7 +79,7 @@ public final class BookieInspect {
      * Reads every entry and verifies it.
      *
      * @return 0 if all is well, 1 if something is damaged
-     * @throws io.varve.base.StartupException if it isn't a bookie's directory
+     * @throws StartupException if it isn't a bookie's directory
      */
     public static int verify(Path directory, PrintStream out) throws IOException {
         try (DirectoryInspection found = DirectoryInspection.open(directory)) {
@@ -105,8 +108,12 @@ public final class BookieInspect {
      * Shows the records of a journal file, or the entries of a settled segment file, one a line.
      *
      * @return 0 if all of them are intact, 1 if not
+     * @throws StartupException if there is no such file
      */
     public static int dump(Path file, PrintStream out) throws IOException {
+        if (!Files.isRegularFile(file)) {
+            throw new StartupException(Reason.DISK, file + " is not a file.");
+        }
         return file.getFileName().toString().endsWith(".journal")
                 ? JournalDump.print(file, out)
                 : SegmentDump.print(file, out);

@@ -100,6 +100,16 @@ class BookieInspectTest {
     }
 
     @Test
+    void whatIsNoFileCannotBeDumped() {
+        assertThatThrownBy(() -> BookieInspect.dump(directory.resolve("journal"), out))
+                .isInstanceOf(StartupException.class)
+                .hasMessageContaining("is not a file");
+        assertThatThrownBy(() -> BookieInspect.dump(directory.resolve("0000000000000099.journal"), out))
+                .isInstanceOf(StartupException.class)
+                .hasMessageContaining("is not a file");
+    }
+
+    @Test
     void aDirectoryThatIsNoBookiesIsRefusedInOneLine() {
         assertThatThrownBy(() -> BookieInspect.inspect(directory.resolve("journal"), out))
                 .isInstanceOf(StartupException.class)

@@ -210,6 +210,7 @@ class DiskTroubleTest {
         open();
         create(1, 5);
         append(1, 5, 0);
+        eventually(() -> directoriesOpen.get(0).files().readyCount() == 2);
         store.close();
         disks.get(0).setQuota(disks.get(0).usedBytes());
         open();
@@ -348,6 +349,32 @@ class DiskTroubleTest {
         scrubOnce();
         assertThat(damaged).containsExactly("1", "2");
         assertThat(store.describe(new SegmentId(2), 0).status()).isEqualTo(BookieStatus.UNKNOWN);
+    }
+
+    /** What an earlier life of a file has left behind its end says nothing about what it holds now. */
+    @Test
+    void aFileThatIsUsedAgainIsReadOnceByTheScrub() throws Exception {
+        disks.remove(1);
+        open();
+        DirectoryStore directory = directoriesOpen.get(0);
+        create(1, 5);
+        for (long offset = 0; directory.fullFiles().coveredNumber() < 3; offset++) {
+            append(1, 5, offset, 20_000);
+        }
+        StoreFixture.await(store.delete(new SegmentId(1), 0));
+        create(2, 5);
+        eventually(() -> directory.fullFiles().needed().unneeded().isEmpty());
+        long usedAgain = directory.fullFiles().coveredNumber() + 3;
+        for (long offset = 0; directory.fullFiles().coveredNumber() < usedAgain; offset++) {
+            append(2, 5, offset, 10_000);
+        }
+        double before = registry.counter("varve.bookie.scrubbed.bytes").count();
+        scrubOnce();
+        double read = registry.counter("varve.bookie.scrubbed.bytes").count() - before;
+        assertThat(read)
+                .isGreaterThan(2.5 * 1024 * 1024)
+                .isLessThan(1.4 * directory.fullFiles().backlogBytes());
+        assertThat(damaged).isEmpty();
     }
 
     /** The index of a full journal file is there to be quick: without it, and with a damaged one, everything is found all the same. */

@@ -6,23 +6,28 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.netty.buffer.ByteBuf;
 import io.varve.base.BookieId;
 import io.varve.base.SegmentId;
+import io.varve.bookie.client.BookieClient.FenceReply;
 import io.varve.bookie.client.BookieStatus;
 import io.varve.bookie.core.JournalFormat;
 import io.varve.bookie.core.JournalReach;
 import io.varve.bookie.core.JournalRecovery;
 import io.varve.bookie.disk.SimDisk;
 import io.varve.bookie.journal.JournalSteps;
+import io.varve.metadata.model.SegmentDescriptor;
+import io.varve.protocol.storage.EntryFormat;
 import io.varve.sim.SimRandomness;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /** What a start reads after a kill: journal files without an index, as far as they may have been written to, and no others. */
 class RestartReadsTest {
 
     private static final int MIB = 1024 * 1024;
-    private static final long FILE_BYTES = 20 * MIB;
+    private static final long FILE_BYTES = 12 * MIB;
     private static final int GROUP_BYTES = MIB / 2;
     private static final long SEGMENT = 1;
     private static final int ENTRY_BYTES = 60_000;
@@ -145,6 +150,60 @@ class RestartReadsTest {
         long whole = journalBytesReadAt(disk.copy(2));
         damaged.flip(file, JournalFormat.groupsEnd(FILE_BYTES) + 9, 1);
         assertThat(journalBytesReadAt(damaged)).isGreaterThan(FILE_BYTES).isGreaterThan(whole);
+    }
+
+    /** Until a copy's record is durable a crash brings back what it is to replace: a file that is indexed just then must have it. */
+    @Test
+    void whatIsBeingReplacedIsStillIndexed() throws IOException {
+        open(disk);
+        create();
+        keepHouse();
+        while (directory.fullFiles().peekSnapshot() == null) {
+            append(8);
+        }
+        long end = acknowledged;
+        LocalSegmentImport copy = (LocalSegmentImport) store.importSegment(sealed(end + 1), 0);
+        for (long offset = 0; offset <= end; offset++) {
+            copy.write(entry(offset));
+        }
+        copy.submit();
+        journal.work();
+        keepHouse();
+        assertThat(disk.names()).contains(Snapshot.name(1), JournalIndexFile.name(1));
+        open(disk.copy(1));
+        FenceReply found = store.describe(new SegmentId(SEGMENT), 0);
+        assertThat(found.status()).isEqualTo(BookieStatus.OK);
+        assertThat(found.end()).isEqualTo(end);
+    }
+
+    private static SegmentDescriptor sealed(long end) {
+        return new SegmentDescriptor(
+                new SegmentId(SEGMENT),
+                StoreFixture.PARTITION,
+                1,
+                SegmentDescriptor.State.SEALED,
+                0,
+                end,
+                2,
+                List.of(),
+                List.of(),
+                -1,
+                -1,
+                0,
+                0,
+                Optional.empty());
+    }
+
+    private static ByteBuffer entry(long offset) {
+        ByteBuf payload = StoreFixture.payload(SEGMENT, offset, ENTRY_BYTES);
+        ByteBuffer entry = ByteBuffer.allocate(EntryFormat.HEADER_BYTES + ENTRY_BYTES);
+        entry.putLong(offset)
+                .putLong(offset)
+                .putInt(ENTRY_BYTES)
+                .putInt(EntryChecks.checksum(offset, offset, payload))
+                .put(payload.nioBuffer());
+        payload.release();
+        return entry.flip();
     }
 
     /** Making new files takes long; full ones get index and snapshot in between. */

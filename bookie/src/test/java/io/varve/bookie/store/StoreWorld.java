@@ -541,6 +541,9 @@ final class StoreWorld {
                     segment.sealAsked = true;
                     segment.acknowledgedEnd = copy.end();
                     segment.acknowledgedCheckpoint = copy.end();
+                } else if (status == BookieStatus.UNKNOWN) {
+                    // It may have taken the old replica's place all the same.
+                    segment.incarnation = 0;
                 }
             });
         } catch (IOException failure) {

@@ -12,14 +12,16 @@ public final class BookieDiskCommands {
 
     private BookieDiskCommands() {}
 
+    abstract static class OfDirectory implements Callable<Integer> {
+        @Parameters(paramLabel = "DIR", description = "One of bookie.data.dirs.")
+        Path directory;
+    }
+
     /** {@code varve bookie inspect DIR}. */
     @Command(
             name = "inspect",
             description = "Shows whose a data directory is, and what it holds. Ends with 1 if something is damaged.")
-    public static final class Inspect implements Callable<Integer> {
-
-        @Parameters(paramLabel = "DIR", description = "One of bookie.data.dirs.")
-        private Path directory;
+    public static final class Inspect extends OfDirectory {
 
         @Override
         public Integer call() throws IOException {
@@ -31,10 +33,7 @@ public final class BookieDiskCommands {
     @Command(
             name = "verify",
             description = "Reads every entry of a data directory and checks it. Ends with 1 if something is damaged.")
-    public static final class Verify implements Callable<Integer> {
-
-        @Parameters(paramLabel = "DIR", description = "One of bookie.data.dirs.")
-        private Path directory;
+    public static final class Verify extends OfDirectory {
 
         @Override
         public Integer call() throws IOException {
