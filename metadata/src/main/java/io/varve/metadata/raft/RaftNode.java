@@ -24,6 +24,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
+import org.apache.ratis.RaftConfigKeys;
 import org.apache.ratis.conf.RaftProperties;
 import org.apache.ratis.grpc.GrpcConfigKeys;
 import org.apache.ratis.proto.RaftProtos.CommitInfoProto;
@@ -458,6 +459,7 @@ public final class RaftNode implements AutoCloseable {
         RaftServerConfigKeys.Snapshot.setAutoTriggerEnabled(properties, false);
         RaftServerConfigKeys.Snapshot.setCreationGap(properties, 1);
         RaftServerConfigKeys.Snapshot.setRetentionFileNum(properties, 2);
+        RaftConfigKeys.Rpc.setType(properties, new CatchUpRpc());
         GrpcConfigKeys.Server.setPort(properties, settings.self().raftPort());
         GrpcConfigKeys.setMessageSizeMax(properties, SizeInBytes.valueOf(MESSAGE_BYTES_MAX));
         return properties;

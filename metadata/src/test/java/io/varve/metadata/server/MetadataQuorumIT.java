@@ -127,6 +127,10 @@ class MetadataQuorumIT {
                         == 1);
     }
 
+    private static long lastOf(MetadataCluster cluster, int id) {
+        return cluster.nodes().get(id).raft().map(RaftNode::lastIndex).orElse(-1L);
+    }
+
     private static long logStartOf(MetadataCluster cluster, int id) {
         return cluster.nodes().get(id).raft().map(RaftNode::logStartIndex).orElse(-1L);
     }
@@ -227,6 +231,35 @@ class MetadataQuorumIT {
             assertSameDigest(cluster);
             assertThat(cluster.nodes().get(lagging).raft().orElseThrow().image().topic("early"))
                     .isPresent();
+        }
+    }
+
+    /** A file of the log ends with the term: what a leader that died has not got begins with the next file, before which all is purged. */
+    @Test
+    void aLeaderThatWasAwayCatchesUpThoughTheOthersLogBeginsWhereItsOwnEnds() throws Exception {
+        try (MetadataCluster cluster =
+                new MetadataCluster(directory, 3).withSnapshotEvery(100, 0).startAll()) {
+            RemoteMetadataClient client = cluster.client();
+            registerBookie(client);
+            int away = cluster.awaitLeader();
+            client.createTopic("early", 1, 1, Map.of()).join();
+            long had = lastOf(cluster, away);
+            MetadataCluster.await(
+                    "all to have the same",
+                    20_000,
+                    () -> List.of(1, 2, 3).stream().allMatch(id -> lastOf(cluster, id) == had));
+            cluster.stop(away);
+            Load load = new Load(client, "l");
+            int next = cluster.awaitLeader();
+            MetadataCluster.await("a purge of what it has", 60_000, () -> logStartOf(cluster, next) > had);
+            load.stop();
+            assertThat(logStartOf(cluster, next)).isEqualTo(had + 1);
+
+            cluster.start(away);
+            long end = lastOf(cluster, next);
+            MetadataCluster.await("it to catch up", 60_000, () -> lastOf(cluster, away) >= end);
+            checkLoad(load, cluster, "early");
+            assertSameDigest(cluster);
         }
     }
 
