@@ -77,6 +77,13 @@ public final class SessionLiveness {
         }
     }
 
+    /** The leader itself stood still for so long: what came in meanwhile has not been heard yet. */
+    public void onStoodStill(long forNs, long nowNs) {
+        for (Heard of : heard.values()) {
+            of.deadlineNs = Math.min(of.deadlineNs + forNs, nowNs + timeoutNs);
+        }
+    }
+
     /** A session is over. */
     public void forget(Key key) {
         heard.remove(key);

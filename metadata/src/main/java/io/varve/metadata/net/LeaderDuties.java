@@ -41,6 +41,10 @@ final class LeaderDuties implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(LeaderDuties.class);
     private static final long TICK_MS = 50;
+
+    /** A tick that comes so late tells of a process that got no processor: what it didn't hear meanwhile is nobody's silence. */
+    private static final long STOOD_STILL_NS = TimeUnit.MILLISECONDS.toNanos(500);
+
     private static final int TICKS_PER_RECONCILIATION = 10;
     private static final int CLIENTS_FORGOTTEN_MAX = 100;
 
@@ -59,6 +63,7 @@ final class LeaderDuties implements AutoCloseable {
     private volatile int underReplicatedSoFar;
     private volatile Plan.Cursor cursor = Plan.Cursor.START;
     private int ticks;
+    private long tickedNs;
 
     LeaderDuties(ServiceSettings settings, Clock clock, Randomness randomness, FaultHandler faults, RpcClient peers) {
         this.settings = settings;
@@ -77,8 +82,14 @@ final class LeaderDuties implements AutoCloseable {
         });
     }
 
+    /** Begins with this node of the log, which may lead already: an election needs no more than the others' votes. */
     void start(RaftNode node) {
-        raft = node;
+        execute(() -> {
+            raft = node;
+            if (leading) {
+                begin();
+            }
+        });
         prompt.scheduleWithFixedDelay(guarded(this::tick), TICK_MS, TICK_MS, TimeUnit.MILLISECONDS);
         planning.scheduleWithFixedDelay(
                 guarded(this::plan), settings.planIntervalMs(), settings.planIntervalMs(), TimeUnit.MILLISECONDS);
@@ -106,14 +117,21 @@ final class LeaderDuties implements AutoCloseable {
 
     void onLeading() {
         execute(() -> {
-            clocks.start(raft);
             leading = true;
-            liveness.clear();
-            ticks = 0;
-            silentMembers.clear();
-            cursor = Plan.Cursor.START;
-            underReplicatedSoFar = 0;
+            if (raft != null) {
+                begin();
+            }
         });
+    }
+
+    private void begin() {
+        clocks.start(raft);
+        liveness.clear();
+        silentMembers.clear();
+        ticks = 0;
+        tickedNs = clock.nanoTime();
+        underReplicatedSoFar = 0;
+        cursor = Plan.Cursor.START;
     }
 
     void onFollowing() {
@@ -154,15 +172,21 @@ final class LeaderDuties implements AutoCloseable {
     }
 
     private void tick() {
-        if (!leading) {
+        if (!leading || raft == null) {
             return;
         }
+        long nowNs = clock.nanoTime();
+        if (nowNs - tickedNs > STOOD_STILL_NS) {
+            LOG.warn("event=leader_stood_still ms={}", TimeUnit.NANOSECONDS.toMillis(nowNs - tickedNs));
+            liveness.onStoodStill(nowNs - tickedNs, nowNs);
+        }
+        tickedNs = nowNs;
         clocks.tick(raft);
         if (ticks++ % TICKS_PER_RECONCILIATION == 0) {
             reconcile();
             lookForSilentMembers();
         }
-        for (Key silent : liveness.due(clock.nanoTime())) {
+        for (Key silent : liveness.due(nowNs)) {
             LOG.info(
                     "event=session_expiring node={} id={} session={}",
                     silent.bookie() ? "bookie" : "broker",
@@ -217,7 +241,7 @@ final class LeaderDuties implements AutoCloseable {
     }
 
     private void plan() {
-        if (!leading || !clocks.isSettled()) {
+        if (!leading || raft == null || !clocks.isSettled()) {
             return;
         }
         long nowMs = clocks.nowMs();

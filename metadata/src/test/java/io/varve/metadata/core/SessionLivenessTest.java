@@ -36,6 +36,22 @@ class SessionLivenessTest {
     }
 
     @Test
+    void whatTheLeaderDidNotHearWhileItStoodStillIsNobodysSilence() {
+        liveness.onHeard(BROKER, 1, 0);
+        liveness.onStoodStill(4_000 * MS, 5_000 * MS);
+        assertThat(liveness.due(5_000 * MS)).isEmpty();
+        assertThat(liveness.due(7_000 * MS)).containsExactly(BROKER);
+    }
+
+    @Test
+    void noSessionIsGrantedMoreThanAFullTimeOutForThat() {
+        liveness.onHeard(BROKER, 1, 0);
+        liveness.onStoodStill(60_000 * MS, 60_000 * MS);
+        assertThat(liveness.due(62_999 * MS)).isEmpty();
+        assertThat(liveness.due(63_000 * MS)).containsExactly(BROKER);
+    }
+
+    @Test
     void theEndOfAnOldConnectionIsNoNews() {
         liveness.onHeard(BROKER, 1, 0);
         liveness.onHeard(BROKER, 2, 100 * MS);
