@@ -70,6 +70,11 @@ public final class RaftNode implements AutoCloseable {
     /** How long a new member is waited for that doesn't catch up any further. */
     private static final long STAGING_MS = 15_000;
 
+    /** Also for how long such a node, when it is no longer alone, sticks to a leader that it hears no more; it stands for election itself as all do. */
+    private static final long ALONE_STEP_DOWN_MS = 30_000;
+
+    private static final long FOREVER_MS = 365L * 86_400_000;
+
     private final RaftSettings settings;
     private final RaftGroupId group;
     private final RaftStateMachine machine;
@@ -425,14 +430,21 @@ public final class RaftNode implements AutoCloseable {
         RaftServerConfigKeys.Rpc.setTimeoutMin(properties, ms(election));
         RaftServerConfigKeys.Rpc.setTimeoutMax(properties, ms(2L * election));
         // A node that has nobody to wait for need not wait.
-        int first = settings.peers().size() == 1 ? Math.min(100, election) : election;
+        boolean isAlone = settings.peers().size() == 1;
+        int first = isAlone ? Math.min(100, election) : election;
         RaftServerConfigKeys.Rpc.setFirstElectionTimeoutMin(properties, ms(first / 2));
         RaftServerConfigKeys.Rpc.setFirstElectionTimeoutMax(properties, ms(first));
         RaftServerConfigKeys.Rpc.setRequestTimeout(properties, ms(REQUEST_MS));
         RaftServerConfigKeys.Rpc.setSleepTime(properties, ms(50));
         RaftServerConfigKeys.Rpc.setSlownessTimeout(properties, ms(60_000));
         RaftServerConfigKeys.LeaderElection.setPreVote(properties, true);
-        RaftServerConfigKeys.LeaderElection.setLeaderStepDownWaitTime(properties, ms(2L * election));
+        // A leader that stood still for so long steps down. With nobody to take its place that only breaks watches.
+        RaftServerConfigKeys.LeaderElection.setLeaderStepDownWaitTime(
+                properties, ms(isAlone ? ALONE_STEP_DOWN_MS : 2L * election));
+        // A process that was stopped and goes on is no reason to end: what it missed it learns.
+        RaftServerConfigKeys.setCloseThreshold(properties, ms(FOREVER_MS));
+        // Who wakes so late doesn't stand for election but waits once more: with less, nobody would on a busy machine.
+        RaftServerConfigKeys.setSleepDeviationThreshold(properties, ms(election));
         RaftServerConfigKeys.LeaderElection.setMemberMajorityAdd(properties, true);
         RaftServerConfigKeys.setStagingTimeout(properties, ms(STAGING_MS));
         RaftServerConfigKeys.Read.setOption(properties, RaftServerConfigKeys.Read.Option.LINEARIZABLE);
