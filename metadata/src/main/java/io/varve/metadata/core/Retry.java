@@ -13,7 +13,9 @@ record Retry(int attempts, long notBeforeMs, String reason) {
     static final int REASON_LENGTH_MAX = 200;
 
     private static final long FIRST_WAIT_MS = 1_000;
-    private static final long LONGEST_WAIT_MS = 300_000;
+
+    /** What failed because a store or a bookie was away is to go on soon after it is back (C15 of the user reports). */
+    private static final long LONGEST_WAIT_MS = 30_000;
 
     Retry {
         reason = reason.length() <= REASON_LENGTH_MAX ? reason : reason.substring(0, REASON_LENGTH_MAX);
@@ -29,7 +31,7 @@ record Retry(int attempts, long notBeforeMs, String reason) {
         return after(attemptsBefore, nowMs, "");
     }
 
-    /** After one more failure: each wait is twice the one before, up to five minutes. */
+    /** After one more failure: each wait is twice the one before, up to half a minute. */
     static Retry after(int attemptsBefore, long nowMs, String reason) {
         long wait = FIRST_WAIT_MS << Math.min(attemptsBefore, 20);
         return new Retry(attemptsBefore + 1, nowMs + Math.min(wait, LONGEST_WAIT_MS), reason);
