@@ -96,9 +96,10 @@ class RequestBudgetTest {
         try (RemoteSegments reader =
                 config.newReader(store, SystemClock.INSTANCE, new SimpleMeterRegistry(), new RecordingFaultHandler())) {
             for (long at = 0; at < object.endOffset(); ) {
-                at = reader.read(object, TestSegments.PARTITION, at, MIB)
-                        .get(60, TimeUnit.SECONDS)
-                        .nextOffset();
+                RemoteSegments.RemoteEntries read =
+                        reader.read(object, TestSegments.PARTITION, at, MIB).get(60, TimeUnit.SECONDS);
+                read.entries().release();
+                at = read.nextOffset();
             }
         }
     }

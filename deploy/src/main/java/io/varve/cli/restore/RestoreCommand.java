@@ -126,7 +126,8 @@ public final class RestoreCommand implements Callable<Integer> {
         List<RestoredPartition> partitions;
         try (RemoteSegments reader = store.newReader();
                 Offloader writer = store.newOffloader()) {
-            partitions = new GroupOffsets(reader, writer, found.topics(), found.partitions(), lost)
+            partitions = new GroupOffsets(
+                            reader, store.newManifests(), writer, found.topics(), found.partitions(), lost)
                     .corrected(SystemClock.INSTANCE.wallTimeMs());
         }
         RestoredMetadata.lay(found.metadata(), newId, bucketId, found.topics(), partitions, into);

@@ -10,6 +10,7 @@ import java.util.TreeMap;
  * @param brokerConfig over and above what the harness sets
  * @param bookieConfig likewise
  * @param metadataConfig likewise
+ * @param isMeasured whether the processes run with the JVM options of {@code bin/varve} instead of those that start quickly
  */
 public record ClusterShape(
         int metadata,
@@ -17,25 +18,31 @@ public record ClusterShape(
         int brokers,
         SortedMap<String, String> metadataConfig,
         SortedMap<String, String> bookieConfig,
-        SortedMap<String, String> brokerConfig) {
+        SortedMap<String, String> brokerConfig,
+        boolean isMeasured) {
 
     public static ClusterShape of(int metadata, int bookies, int brokers) {
-        return new ClusterShape(metadata, bookies, brokers, new TreeMap<>(), new TreeMap<>(), new TreeMap<>());
+        return new ClusterShape(metadata, bookies, brokers, new TreeMap<>(), new TreeMap<>(), new TreeMap<>(), false);
+    }
+
+    /** The same, for a test that says how fast something is. */
+    public ClusterShape measured() {
+        return new ClusterShape(metadata, bookies, brokers, metadataConfig, bookieConfig, brokerConfig, true);
     }
 
     public ClusterShape withBroker(String key, String value) {
         return new ClusterShape(
-                metadata, bookies, brokers, metadataConfig, bookieConfig, with(brokerConfig, key, value));
+                metadata, bookies, brokers, metadataConfig, bookieConfig, with(brokerConfig, key, value), isMeasured);
     }
 
     public ClusterShape withBookie(String key, String value) {
         return new ClusterShape(
-                metadata, bookies, brokers, metadataConfig, with(bookieConfig, key, value), brokerConfig);
+                metadata, bookies, brokers, metadataConfig, with(bookieConfig, key, value), brokerConfig, isMeasured);
     }
 
     public ClusterShape withMetadata(String key, String value) {
         return new ClusterShape(
-                metadata, bookies, brokers, with(metadataConfig, key, value), bookieConfig, brokerConfig);
+                metadata, bookies, brokers, with(metadataConfig, key, value), bookieConfig, brokerConfig, isMeasured);
     }
 
     private static SortedMap<String, String> with(SortedMap<String, String> config, String key, String value) {

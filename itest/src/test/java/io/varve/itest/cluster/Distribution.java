@@ -14,6 +14,8 @@ final class Distribution {
     /** Half the processor time for a start, which is most of what such a process does here. */
     private static final List<String> QUICK_START = List.of("-XX:TieredStopAtLevel=1");
 
+    private static final List<String> MEASURED = List.of("-XX:-UseSerialGC", "-XX:+UseG1GC");
+
     private Distribution() {}
 
     /** Its directory. */
@@ -26,6 +28,15 @@ final class Distribution {
 
     /** The command line of a {@code varve} process. */
     static List<String> command(String heap, List<String> arguments) {
-        return JavaCommand.varve(home().resolve("lib") + "/*", heap, QUICK_START, arguments);
+        return command(heap, QUICK_START, arguments);
+    }
+
+    /** The command line of a {@code varve} process with the options and the heap that {@code bin/varve} gives to one role. */
+    static List<String> measuredCommand(List<String> arguments) {
+        return command("512m", MEASURED, arguments);
+    }
+
+    private static List<String> command(String heap, List<String> options, List<String> arguments) {
+        return JavaCommand.varve(home().resolve("lib") + "/*", heap, options, arguments);
     }
 }

@@ -1,9 +1,11 @@
 package io.varve.itest.cluster;
 
+import io.varve.cli.link.MetadataLink;
 import io.varve.cli.local.ClusterLayout;
 import io.varve.cli.local.FreePorts;
 import io.varve.cli.process.ChildProcess;
 import io.varve.cli.role.RoleProcess;
+import io.varve.metadata.api.MetadataView;
 import io.varve.protocol.config.NodeAddress;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -153,7 +155,8 @@ public final class ProcessCluster implements AutoCloseable {
                 placed,
                 overrides,
                 directory.resolve("logs").resolve(name + ".log"),
-                network.map(hosts -> hosts.on(name)).orElse(List.of()));
+                network.map(hosts -> hosts.on(name)).orElse(List.of()),
+                shape.isMeasured());
         processes.put(name, process);
         return process;
     }
@@ -161,17 +164,21 @@ public final class ProcessCluster implements AutoCloseable {
     static ChildProcess launch(
             String name, String role, SortedMap<String, String> config, Map<String, String> overrides, Path log)
             throws IOException {
-        return launch(name, role, config, overrides, log, List.of());
+        return launch(name, role, config, overrides, log, List.of(), false);
     }
 
-    /** @param by a command that runs the process, and ends with it; empty for none */
-    static ChildProcess launch(
+    /**
+     * @param by a command that runs the process, and ends with it; empty for none
+     * @param isMeasured see {@link ClusterShape}
+     */
+    private static ChildProcess launch(
             String name,
             String role,
             SortedMap<String, String> config,
             Map<String, String> overrides,
             Path log,
-            List<String> by)
+            List<String> by,
+            boolean isMeasured)
             throws IOException {
         SortedMap<String, String> all = new TreeMap<>(config);
         all.put(role.equals("metadata") ? "metadata.ready.timeout.ms" : "metadata.wait.ms", METADATA_WAIT_MS);
@@ -179,7 +186,7 @@ public final class ProcessCluster implements AutoCloseable {
         List<String> arguments = new ArrayList<>(List.of(role, "--while-input-open"));
         all.forEach((key, value) -> arguments.addAll(List.of("--set", key + "=" + value)));
         List<String> command = new ArrayList<>(by);
-        command.addAll(Distribution.command("384m", arguments));
+        command.addAll(isMeasured ? Distribution.measuredCommand(arguments) : Distribution.command("384m", arguments));
         return ChildProcess.start(name, command, RoleProcess.READY, log);
     }
 
@@ -222,6 +229,13 @@ public final class ProcessCluster implements AutoCloseable {
     /** What the nodes were configured with. */
     public ClusterLayout layout() {
         return layout;
+    }
+
+    /** What the metadata service says now; linearizable. */
+    public MetadataView view() {
+        try (MetadataLink link = MetadataLink.open(metadataNodes(), Duration.ofSeconds(60))) {
+            return link.client().linearizable().join();
+        }
     }
 
     /** All brokers, for clients. */

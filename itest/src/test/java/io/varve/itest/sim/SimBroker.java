@@ -10,6 +10,7 @@ import io.varve.serving.log.PartitionLogs;
 import io.varve.serving.partition.PartitionManager;
 import io.varve.serving.partition.PartitionOptions;
 import io.varve.sim.SimProcess;
+import io.varve.tiering.testing.NoBucket;
 import java.util.List;
 import java.util.Optional;
 
@@ -62,7 +63,7 @@ final class SimBroker {
                 metadata,
                 cluster.bookies().client("broker-" + id + "/" + incarnation),
                 cluster.bucket(),
-                NoManifests.INSTANCE,
+                NoBucket.INSTANCE,
                 options,
                 cluster.scheduler(),
                 cluster.faults(),

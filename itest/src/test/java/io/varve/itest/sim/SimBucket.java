@@ -114,7 +114,8 @@ final class SimBucket implements RemoteSegments {
     // --------------------------------------------------------------------------------------------------------
 
     @Override
-    public CompletableFuture<RemoteEntries> read(ObjectRef object, PartitionId partition, long from, int maxBytes) {
+    public CompletableFuture<RemoteEntries> read(
+            ObjectRef object, PartitionId partition, long from, int maxBytes, Following following) {
         return reading(object, () -> {
             TreeMap<Long, byte[]> entries = objects.get(object.key()).entries();
             List<ByteBuffer> found = new ArrayList<>();
@@ -128,7 +129,7 @@ final class SimBucket implements RemoteSegments {
                 found.add(ByteBuffer.wrap(entry).asReadOnlyBuffer());
                 next = EntryFormat.lastOffset(ByteBuffer.wrap(entry), 0) + 1;
             }
-            return new RemoteEntries(found, next);
+            return RemoteEntries.of(found, next);
         });
     }
 

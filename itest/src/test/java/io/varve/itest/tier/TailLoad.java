@@ -6,6 +6,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.KafkaProducer;
@@ -47,10 +48,16 @@ final class TailLoad implements AutoCloseable {
      * @return the time from when a record was due to its acknowledgement that 99 of 100 records stay within, in microseconds
      */
     long p99Micros(Duration length, int perSecond) {
-        int count = (int) (length.toMillis() * perSecond / 1_000);
-        long[] micros = new long[count];
+        return p99Micros(() -> false, length, perSecond);
+    }
+
+    /** {@link #p99Micros(Duration, int)} that ends when something is over, or after {@code longest}. */
+    long p99Micros(BooleanSupplier isOver, Duration longest, int perSecond) {
+        int most = (int) (longest.toMillis() * perSecond / 1_000);
+        long[] micros = new long[most];
         long startNs = System.nanoTime();
-        for (int i = 0; i < count; i++) {
+        int count = 0;
+        for (int i = 0; i < most && !isOver.getAsBoolean(); i++, count++) {
             long dueNs = startNs + i * 1_000_000_000L / perSecond;
             for (long leftNs = dueNs - System.nanoTime(); leftNs > 0; leftNs = dueNs - System.nanoTime()) {
                 LockSupport.parkNanos(leftNs);
@@ -65,7 +72,7 @@ final class TailLoad implements AutoCloseable {
             }
         }
         producer.flush();
-        Arrays.sort(micros);
+        Arrays.sort(micros, 0, count);
         return micros[count * 99 / 100];
     }
 

@@ -19,6 +19,7 @@ import io.varve.serving.log.PartitionLog.Offsets;
 import io.varve.serving.log.PartitionLog.ReadResult;
 import io.varve.serving.log.PartitionLog.TimestampResult;
 import io.varve.serving.log.PartitionLog.TimestampResult.Found;
+import io.varve.tiering.api.RemoteSegments.Following;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -43,6 +44,7 @@ final class LogReader {
     private final SegmentReader segments;
     private final TailCache tail;
     private final ChainLookup chain;
+    private final Following following = this::objectAfter;
 
     LogReader(PartitionContext context, PartitionLoop loop, ReadableLog log, SegmentReader segments, TailCache tail) {
         this.context = context;
@@ -188,7 +190,7 @@ final class LogReader {
 
     private CompletableFuture<ByteBuf> readSegment(SegmentDescriptor segment, long fromOffset, int maxBytes) {
         if (segment.replicas().isEmpty() && segment.isOffloaded()) {
-            return segments.readRemote(segment, fromOffset, maxBytes, objectAfter(segment));
+            return segments.readRemote(segment, fromOffset, maxBytes, following);
         }
         boolean isOpen = segment.state() == SegmentDescriptor.State.OPEN;
         int rotation = Long.hashCode(segment.id().value()) + log.id().index();
@@ -199,19 +201,21 @@ final class LogReader {
                         return CompletableFuture.completedFuture(read.entries());
                     }
                     return segment.isOffloaded()
-                            ? segments.readRemote(segment, fromOffset, maxBytes, Optional.empty())
+                            ? segments.readRemote(segment, fromOffset, maxBytes, Following.NOTHING)
                             : CompletableFuture.failedFuture(
                                     new IllegalStateException("no replica answers: " + read.status()));
                 });
     }
 
-    /** The next object of the log, if what it holds is nowhere else. */
-    private Optional<ObjectRef> objectAfter(SegmentDescriptor segment) {
-        return log.partition()
-                .chain()
-                .covering(segment.object().orElseThrow().endOffset())
-                .filter(next -> next.replicas().isEmpty())
-                .flatMap(SegmentDescriptor::object);
+    /** The next object of the log, if what it holds is nowhere else; whichever of chain and manifest describes it. */
+    private CompletableFuture<Optional<ObjectRef>> objectAfter(ObjectRef object) {
+        CompletableFuture<Optional<ObjectRef>> answer = new CompletableFuture<>();
+        loop.execute(() -> chain.from(
+                object.endOffset(),
+                (next, error) -> answer.complete(
+                        next.filter(segment -> segment.replicas().isEmpty() && segment.covers(object.endOffset()))
+                                .flatMap(SegmentDescriptor::object))));
+        return answer;
     }
 
     private void cut(

@@ -7,13 +7,13 @@ import io.varve.bookie.client.BookieAddress;
 import io.varve.bookie.client.BookieClient.CheckpointReply;
 import io.varve.bookie.client.BookieClient.ReadPriority;
 import io.varve.bookie.client.BookieStatus;
-import io.varve.metadata.model.ObjectRef;
 import io.varve.metadata.model.Replica;
 import io.varve.metadata.model.SegmentDescriptor;
 import io.varve.serving.core.partition.CheckpointFormatException;
 import io.varve.serving.core.partition.LogState;
+import io.varve.tiering.api.RemoteSegments.Following;
+import io.varve.tiering.api.RemoteSegments.RemoteEntries;
 import io.varve.tiering.api.SealedSegmentSource.Checkpoint;
-import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -158,21 +158,12 @@ final class SegmentReader {
         }
     }
 
-    /**
-     * Entries from object storage, in the form that bookies answer in.
-     *
-     * @param next the object in which the log goes on, if there is one
-     */
+    /** Entries from object storage, in the form that bookies answer in. */
     CompletableFuture<ByteBuf> readRemote(
-            SegmentDescriptor segment, long fromOffset, int maxBytes, Optional<ObjectRef> next) {
-        ObjectRef object = segment.object().orElseThrow();
+            SegmentDescriptor segment, long fromOffset, int maxBytes, Following following) {
         return context.remote()
-                .read(object, segment.partition(), fromOffset, maxBytes)
-                .thenApply(remote -> {
-                    next.ifPresent(
-                            after -> context.remote().expect(segment.partition(), object, remote.nextOffset(), after));
-                    return Unpooled.wrappedBuffer(remote.entries().toArray(new ByteBuffer[0]));
-                });
+                .read(segment.object().orElseThrow(), segment.partition(), fromOffset, maxBytes, following)
+                .thenApply(RemoteEntries::entries);
     }
 
     private static List<Replica> rotated(List<Replica> replicas, int rotation) {

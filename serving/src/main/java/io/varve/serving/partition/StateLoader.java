@@ -8,6 +8,7 @@ import io.varve.metadata.model.PartitionState;
 import io.varve.metadata.model.SegmentDescriptor;
 import io.varve.serving.core.partition.LogState;
 import io.varve.serving.partition.SegmentReader.Entries;
+import io.varve.tiering.api.RemoteSegments.Following;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -140,11 +141,11 @@ final class StateLoader {
 
     private CompletableFuture<ByteBuf> read(SegmentDescriptor segment, long fromOffset) {
         if (segment.replicas().isEmpty() && segment.isOffloaded()) {
-            return reader.readRemote(segment, fromOffset, CHUNK_BYTES, Optional.empty());
+            return reader.readRemote(segment, fromOffset, CHUNK_BYTES, Following.NOTHING);
         }
         return reader.read(segment, fromOffset, CHUNK_BYTES, ReadPriority.RECOVERY, 0)
                 .thenCompose(read -> read.status() != BookieStatus.OK && segment.isOffloaded()
-                        ? reader.readRemote(segment, fromOffset, CHUNK_BYTES, Optional.empty())
+                        ? reader.readRemote(segment, fromOffset, CHUNK_BYTES, Following.NOTHING)
                         : CompletableFuture.completedFuture(orThrow(read)));
     }
 

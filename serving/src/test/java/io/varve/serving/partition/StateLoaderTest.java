@@ -169,13 +169,13 @@ class StateLoaderTest {
 
         @Override
         public CompletableFuture<RemoteEntries> read(
-                ObjectRef object, PartitionId partition, long fromOffset, int maxBytes) {
+                ObjectRef object, PartitionId partition, long fromOffset, int maxBytes, Following following) {
             readFrom.add(fromOffset);
             List<ByteBuffer> entries = new ArrayList<>();
             for (long offset = fromOffset; offset < object.endOffset(); offset++) {
                 entries.add(entry(offset));
             }
-            return CompletableFuture.completedFuture(new RemoteEntries(entries, object.endOffset()));
+            return CompletableFuture.completedFuture(RemoteEntries.of(entries, object.endOffset()));
         }
 
         @Override

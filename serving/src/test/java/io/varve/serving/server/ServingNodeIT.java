@@ -17,6 +17,7 @@ import io.varve.serving.kafka.runtime.CoordinatorOptions;
 import io.varve.serving.kafka.runtime.NettyBrokerClient;
 import io.varve.sim.RecordingFaultHandler;
 import io.varve.sim.ThreadTimers;
+import io.varve.tiering.testing.NoBucket;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;

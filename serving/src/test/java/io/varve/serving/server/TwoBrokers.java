@@ -18,6 +18,7 @@ import io.varve.serving.kafka.KafkaCoordinators;
 import io.varve.serving.kafka.runtime.NettyBrokerClient;
 import io.varve.sim.RecordingFaultHandler;
 import io.varve.sim.ThreadTimers;
+import io.varve.tiering.testing.NoBucket;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

@@ -1,5 +1,7 @@
 package io.varve.tiering.api;
 
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import io.varve.base.PartitionId;
 import io.varve.metadata.model.ObjectRef;
 import java.nio.ByteBuffer;
@@ -19,17 +21,26 @@ public interface RemoteSegments extends AutoCloseable {
      *
      * @param fromOffset within the object
      * @param maxBytes entries are added while they fit; the first one always comes
+     * @param following asked where a sequential reader will go on beyond the object, so that it is on its way by then
      */
-    CompletableFuture<RemoteEntries> read(ObjectRef object, PartitionId partition, long fromOffset, int maxBytes);
+    CompletableFuture<RemoteEntries> read(
+            ObjectRef object, PartitionId partition, long fromOffset, int maxBytes, Following following);
 
-    /**
-     * Says where a reader goes on that reaches the end of an object, so that what it will ask for is on its way by then. For a sequential reader alone; nothing happens for
-     * another, or long before the end. Never blocks; tells of no trouble.
-     *
-     * @param nextOffset where its last read ended, within {@code object}
-     * @param next begins where {@code object} ends
-     */
-    default void expect(PartitionId partition, ObjectRef object, long nextOffset, ObjectRef next) {}
+    /** {@link #read(ObjectRef, PartitionId, long, int, Following)} by a reader that doesn't go on beyond the object. */
+    default CompletableFuture<RemoteEntries> read(
+            ObjectRef object, PartitionId partition, long fromOffset, int maxBytes) {
+        return read(object, partition, fromOffset, maxBytes, Following.NOTHING);
+    }
+
+    /** Knows in which objects a log goes on. Asked on any thread; never blocks. */
+    @FunctionalInterface
+    interface Following {
+        /** No object follows. */
+        Following NOTHING = object -> CompletableFuture.completedFuture(Optional.empty());
+
+        /** The object that begins where another ends; empty if what comes then is not, or not only, in object storage. */
+        CompletableFuture<Optional<ObjectRef>> after(ObjectRef object);
+    }
 
     /** The first record with a time at or after {@code timestampMs} can only be in the entry that starts here; empty if none is. */
     CompletableFuture<Optional<Long>> entryForTimestamp(ObjectRef object, PartitionId partition, long timestampMs);
@@ -43,13 +54,16 @@ public interface RemoteSegments extends AutoCloseable {
     void close();
 
     /**
-     * @param entries laid out by {@link io.varve.protocol.storage.EntryFormat}, checked, read-only and garbage-collected: may be kept,
-     *     but keeps a cached block alive while it is
+     * @param entries whole ones, laid out by {@link io.varve.protocol.storage.EntryFormat} one after the other, checked; with a reference that is
+     *     the receiver's, and that keeps cached blocks alive. Not to be written to
      * @param nextOffset where the next read goes on
      */
-    record RemoteEntries(List<ByteBuffer> entries, long nextOffset) {
-        public RemoteEntries {
-            entries = List.copyOf(entries);
+    record RemoteEntries(ByteBuf entries, long nextOffset) {
+        /** Of entries in memory that is left to the collector. */
+        public static RemoteEntries of(List<ByteBuffer> entries, long nextOffset) {
+            return new RemoteEntries(
+                    Unpooled.wrappedBuffer(Math.max(1, entries.size()), entries.toArray(ByteBuffer[]::new)),
+                    nextOffset);
         }
     }
 }

@@ -93,10 +93,11 @@ public final class Tiering implements AutoCloseable {
             Randomness randomness,
             MeterRegistry registry,
             FaultHandler faults) {
-        ObjectStore deadlined = new DeadlineObjectStore(
-                new MeteredObjectStore(raw(config), registry),
-                config.get(TieringConfig.CALL_MS),
-                config.get(TieringConfig.RATE_MIN));
+        // Deadlines are next to the client: what they cancel is its call.
+        ObjectStore deadlined = new MeteredObjectStore(
+                new DeadlineObjectStore(
+                        raw(config), config.get(TieringConfig.CALL_MS), config.get(TieringConfig.RATE_MIN)),
+                registry);
         Backoff backoff = new Backoff(
                 TimeUnit.MILLISECONDS.toNanos(BACKOFF_FIRST_MS),
                 TimeUnit.MILLISECONDS.toNanos(BACKOFF_MAX_MS),

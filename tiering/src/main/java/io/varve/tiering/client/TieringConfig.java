@@ -156,7 +156,7 @@ public final class TieringConfig {
             .withDefault("true");
     public static final ConfigKey<Long> CACHE_BYTES = ConfigKey.number(
                     "tiering.cache.bytes",
-                    "Memory of a broker for what it reads from the store: kept, fetched ahead, and on its way.",
+                    "Memory of a broker, outside of its heap, for what it reads from the store: kept, fetched ahead, and on its way.",
                     4L * MIB,
                     Long.MAX_VALUE)
             .withDefault(Long.toString(256L * MIB));
@@ -174,7 +174,7 @@ public final class TieringConfig {
             .withDefault(Integer.toString(4 * MIB));
     public static final ConfigKey<Long> AHEAD_BYTES = ConfigKey.number(
                     "tiering.read.ahead.bytes.max", "Fetched ahead of one sequential reader.", 0, Long.MAX_VALUE)
-            .withDefault(Long.toString(16L * MIB));
+            .withDefault(Long.toString(32L * MIB));
     public static final ConfigKey<Integer> READ_THREADS = ConfigKey.integer(
                     "tiering.read.threads", "Threads that check and unpack what was read.", 1, 64)
             .withDefault("2");

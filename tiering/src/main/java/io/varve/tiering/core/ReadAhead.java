@@ -1,86 +1,168 @@
 package io.varve.tiering.core;
 
 import io.varve.base.PartitionId;
+import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 
 /**
  * How far to read ahead of whom. A reader is known by where it will go on: a read that begins where an earlier one ended is a sequential
- * reader's, and each of these doubles how far ahead is read, up to its share of the budget. So a reader that jumps about costs nothing,
- * one that runs gets long requests early, and two hundred of them get none rather than push each other's blocks out. Not safe for several
- * threads.
+ * reader's. Whenever such a reader had to wait for the store, twice as much is read ahead of it from then on, up to its share of the budget. So a
+ * reader that jumps about costs nothing, one that runs gets as many long requests at a time as it takes to keep up with it, and two hundred of
+ * them get none rather than push each other's blocks out.
+ *
+ * <p>What is ahead is asked for in whole requests, as soon as there is room for one more: they follow each other without a pause. Not safe for
+ * several threads.
  */
 public final class ReadAhead {
+
+    private static final Plan NOTHING = new Plan(List.of(), false);
 
     private final long firstBytes;
     private final long readerBytesMax;
     private final long allBytesMax;
+    private final long rangeBytes;
     private final int readersMax;
     private final long forgetAfterMs;
     private final LinkedHashMap<Position, Reader> readers = new LinkedHashMap<>();
+    private int sequential;
 
     /**
      * @param firstBytes ahead after the first sequential read
      * @param readerBytesMax ahead of one reader
      * @param allBytesMax ahead of all readers together
+     * @param rangeBytes of one request
      * @param readersMax remembered
      * @param forgetAfterMs a reader that doesn't come back is forgotten after that
      */
-    public ReadAhead(long firstBytes, long readerBytesMax, long allBytesMax, int readersMax, long forgetAfterMs) {
+    public ReadAhead(
+            long firstBytes,
+            long readerBytesMax,
+            long allBytesMax,
+            long rangeBytes,
+            int readersMax,
+            long forgetAfterMs) {
         this.firstBytes = firstBytes;
         this.readerBytesMax = readerBytesMax;
         this.allBytesMax = allBytesMax;
+        this.rangeBytes = rangeBytes;
         this.readersMax = readersMax;
         this.forgetAfterMs = forgetAfterMs;
     }
 
     private record Position(PartitionId partition, long offset) {}
 
-    private record Reader(long depthBytes, String object, int aheadEnd, long seenMs) {}
-
-    /**
-     * Blocks to fetch ahead.
-     *
-     * @param from the first of them
-     * @param end exclusive; {@code from} if there are none
-     */
-    public record Plan(int from, int end) {
-        /** Whether there is nothing to fetch. */
-        public boolean isEmpty() {
-            return from >= end;
+    /** @param aheadEnd what lies before this offset was asked for */
+    private record Reader(long depthBytes, long aheadEnd, long seenMs) {
+        boolean isSequential() {
+            return depthBytes > 0;
         }
     }
 
     /**
+     * Neighbouring blocks to fetch in one request.
+     *
+     * @param object its place in the list that was asked about
+     * @param end exclusive
+     */
+    public record Run(int object, int from, int end) {}
+
+    /**
+     * What to fetch now.
+     *
+     * @param wantsMore whether there would be room for blocks of the object after the last one that was asked about
+     */
+    public record Plan(List<Run> runs, boolean wantsMore) {}
+
+    /**
      * A read that was answered.
      *
-     * @param object its key
      * @param fromOffset where it began
      * @param nextOffset where it ended
-     * @param lastBlock the last block it touched
+     * @param waited whether for the store
      */
-    public Plan onRead(
-            PartitionId partition,
-            String object,
-            BlockIndex index,
-            long fromOffset,
-            long nextOffset,
-            int lastBlock,
-            long nowMs) {
+    public void onRead(PartitionId partition, long fromOffset, long nextOffset, boolean waited, long nowMs) {
         forgetOld(nowMs);
-        Reader before = readers.remove(new Position(partition, fromOffset));
-        long depthBytes = before == null ? 0 : deeper(before.depthBytes());
-        int aheadEnd = before != null && before.object().equals(object) ? before.aheadEnd() : 0;
-        int from = Math.max(aheadEnd, lastBlock + 1);
-        Plan plan = new Plan(from, from);
-        // Only when half of what is ahead was used up: else every read would ask for one more small piece.
-        if (bytesBetween(index, lastBlock + 1, from) <= depthBytes / 2) {
-            plan = new Plan(from, endWithin(index, lastBlock + 1, from, depthBytes));
+        Reader before = remove(new Position(partition, fromOffset));
+        long depthBytes = before == null ? 0 : deeper(before.depthBytes(), waited);
+        long aheadEnd = before == null ? 0 : before.aheadEnd();
+        Position next = new Position(partition, nextOffset);
+        Reader abreast = remove(next);
+        if (abreast != null) {
+            // Two who read the same at the same time are as one.
+            depthBytes = Math.max(depthBytes, abreast.depthBytes());
+            aheadEnd = Math.max(aheadEnd, abreast.aheadEnd());
         }
-        remember(
-                new Position(partition, nextOffset), new Reader(depthBytes, object, Math.max(from, plan.end()), nowMs));
-        return plan;
+        put(next, new Reader(depthBytes, Math.max(aheadEnd, nextOffset), nowMs));
+        if (readers.size() > readersMax) {
+            remove(readers.keySet().iterator().next());
+        }
+    }
+
+    /**
+     * What to fetch for the reader that will go on at an offset. What is planned is not planned again.
+     *
+     * @param objects in which its log goes on, in order and as far as they are known; the offset lies in the first one or at its end
+     */
+    public Plan plan(PartitionId partition, long nextOffset, List<ObjectTail> objects) {
+        Position position = new Position(partition, nextOffset);
+        Reader reader = readers.get(position);
+        if (reader == null || !reader.isSequential()) {
+            return NOTHING;
+        }
+        Walk walk = new Walk(reader);
+        boolean hasRoom = true;
+        for (int i = 0; i < objects.size() && hasRoom; i++) {
+            hasRoom = walk.through(objects.get(i), i, nextOffset);
+        }
+        readers.put(position, new Reader(reader.depthBytes(), walk.aheadEnd, reader.seenMs()));
+        return new Plan(walk.runs, hasRoom);
+    }
+
+    /** Blocks in their order, from where the reader is to the end of its depth. */
+    private final class Walk {
+
+        private final List<Run> runs = new ArrayList<>();
+        private final long depthBytes;
+        private final long runBytesMax;
+        private long aheadEnd;
+        private long bytes;
+
+        Walk(Reader reader) {
+            this.depthBytes = reader.depthBytes();
+            this.runBytesMax = Math.min(rangeBytes, depthBytes);
+            this.aheadEnd = reader.aheadEnd();
+        }
+
+        /** @return whether there is room for more than this object has */
+        boolean through(ObjectTail tail, int object, long nextOffset) {
+            BlockIndex index = tail.index();
+            long objectEnd = tail.footer().endOffset();
+            int runFrom = -1;
+            long runBytes = 0;
+            int first = nextOffset >= objectEnd ? index.blocks() : Math.max(0, index.blockOf(nextOffset));
+            for (int block = first; block < index.blocks(); block++) {
+                if (bytes + index.rawBytes(block) > depthBytes) {
+                    return false; // A run that has begun is left for when there is room for all of it.
+                }
+                bytes += index.rawBytes(block);
+                if (index.firstOffset(block) < aheadEnd) {
+                    continue;
+                }
+                runFrom = runFrom < 0 ? block : runFrom;
+                runBytes += index.storedBytes(block);
+                boolean isLast = block + 1 == index.blocks();
+                if (isLast || runBytes + index.storedBytes(block + 1) > runBytesMax) {
+                    runs.add(new Run(object, runFrom, block + 1));
+                    aheadEnd = isLast ? objectEnd : index.firstOffset(block + 1);
+                    runFrom = -1;
+                    runBytes = 0;
+                }
+            }
+            return bytes < depthBytes;
+        }
     }
 
     /** How far ahead is read of the reader that will go on at an offset; 0 if none will, or not in sequence. */
@@ -89,75 +171,37 @@ public final class ReadAhead {
         return reader == null ? 0 : reader.depthBytes();
     }
 
-    /**
-     * How many of an object's first blocks to fetch for a reader that is still in the object before it.
-     *
-     * @param before what the reader has yet to read there
-     * @param stepBytes only as many as make whole steps, or all there are: a GET for each step
-     */
-    public static int firstBlocks(BlockIndex index, long depthBytes, long before, long stepBytes) {
-        long room = depthBytes - before;
-        int end = 0;
-        long stored = 0;
-        long raw = 0;
-        for (int block = 0; block < index.blocks(); block++) {
-            raw += index.rawBytes(block);
-            stored += index.storedBytes(block);
-            if (raw > room) {
-                return end;
-            }
-            boolean isStep = block + 1 == index.blocks() || stored + index.storedBytes(block + 1) > stepBytes;
-            if (isStep) {
-                end = block + 1;
-                stored = 0;
-            }
-        }
-        return end;
-    }
-
     /** How many readers are remembered. */
     public int readers() {
         return readers.size();
     }
 
-    private long deeper(long depthBytes) {
-        long share = allBytesMax / (readers.size() + 1);
-        long wanted = depthBytes == 0 ? firstBytes : 2 * depthBytes;
-        return Math.min(Math.min(wanted, readerBytesMax), share);
+    private long deeper(long depthBytes, boolean waited) {
+        long share = allBytesMax / (sequential + 1);
+        long grown = waited ? 2 * depthBytes : depthBytes;
+        return Math.min(Math.min(depthBytes == 0 ? firstBytes : grown, readerBytesMax), share);
     }
 
-    private void remember(Position position, Reader reader) {
+    private void put(Position position, Reader reader) {
         readers.put(position, reader);
-        if (readers.size() > readersMax) {
-            Iterator<Position> oldest = readers.keySet().iterator();
-            oldest.next();
-            oldest.remove();
-        }
+        sequential += reader.isSequential() ? 1 : 0;
+    }
+
+    private Reader remove(Position position) {
+        Reader reader = readers.remove(position);
+        sequential -= reader != null && reader.isSequential() ? 1 : 0;
+        return reader;
     }
 
     private void forgetOld(long nowMs) {
         Iterator<Map.Entry<Position, Reader>> oldest = readers.entrySet().iterator();
-        while (oldest.hasNext() && nowMs - oldest.next().getValue().seenMs() > forgetAfterMs) {
+        while (oldest.hasNext()) {
+            Reader reader = oldest.next().getValue();
+            if (nowMs - reader.seenMs() <= forgetAfterMs) {
+                return;
+            }
+            sequential -= reader.isSequential() ? 1 : 0;
             oldest.remove();
         }
-    }
-
-    private static long bytesBetween(BlockIndex index, int from, int end) {
-        long bytes = 0;
-        for (int block = from; block < Math.min(end, index.blocks()); block++) {
-            bytes += index.rawBytes(block);
-        }
-        return bytes;
-    }
-
-    /** The end of the whole blocks from {@code from} on that lie within {@code depthBytes} of {@code start}. */
-    private static int endWithin(BlockIndex index, int start, int from, long depthBytes) {
-        long bytes = bytesBetween(index, start, from);
-        int end = from;
-        while (end < index.blocks() && bytes + index.rawBytes(end) <= depthBytes) {
-            bytes += index.rawBytes(end);
-            end++;
-        }
-        return end;
     }
 }

@@ -44,6 +44,8 @@ import java.util.stream.Stream;
  */
 public final class LocalObjectStore implements ObjectStore {
 
+    private static final int PIECE_BYTES = 128 * 1024;
+
     /** Each lost try means that another call, here or in another process, removed a directory in just that moment. */
     private static final int PUBLISH_TRIES = 100;
 
@@ -161,6 +163,28 @@ public final class LocalObjectStore implements ObjectStore {
                 }
             }
             return to.flip();
+        });
+    }
+
+    /** Piece by piece: a read that hangs in the file system must not hold the target. */
+    @Override
+    public CompletableFuture<Void> fill(String key, long from, RangeTarget into) {
+        Path file = objects.resolve(ObjectStore.checkKey(key));
+        return run("GET " + key, () -> {
+            RangeTarget.Attempt attempt = into.begin();
+            ByteBuffer piece = ByteBuffer.allocate(Math.min(PIECE_BYTES, into.length()));
+            long at = from;
+            try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
+                while (attempt.room() > 0) {
+                    int read = channel.read(piece.clear().limit(Math.min(piece.capacity(), attempt.room())), at);
+                    if (read < 0) {
+                        throw new StoreException(Kind.TRUNCATED, "GET " + key + " ends at " + at);
+                    }
+                    attempt.put(piece.flip());
+                    at += read;
+                }
+            }
+            return null;
         });
     }
 

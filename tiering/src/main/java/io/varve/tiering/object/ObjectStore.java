@@ -67,6 +67,16 @@ public interface ObjectStore extends AutoCloseable {
      */
     CompletableFuture<ByteBuffer> get(String key, long from, int length);
 
+    /**
+     * {@link #get} into memory of the caller's, all of it, or it fails. Whatever the end, the caller closes {@code into} before the memory is used for something else.
+     *
+     * @return ends when {@code into} is full
+     */
+    default CompletableFuture<Void> fill(String key, long from, RangeTarget into) {
+        RangeTarget.Attempt attempt = into.begin();
+        return get(key, from, into.length()).thenAccept(attempt::put);
+    }
+
     /** What the store says of an object; empty only if it says that there is none. */
     CompletableFuture<Optional<Stat>> head(String key);
 

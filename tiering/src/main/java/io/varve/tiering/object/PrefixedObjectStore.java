@@ -64,6 +64,11 @@ public final class PrefixedObjectStore implements ObjectStore {
     }
 
     @Override
+    public CompletableFuture<Void> fill(String key, long from, RangeTarget into) {
+        return inner.fill(prefix + key, from, into);
+    }
+
+    @Override
     public CompletableFuture<Optional<Stat>> head(String key) {
         return inner.head(prefix + key).thenApply(found -> found.map(this::strip));
     }

@@ -10,24 +10,24 @@ import software.amazon.awssdk.core.async.SdkPublisher;
 import software.amazon.awssdk.services.s3.model.GetObjectResponse;
 
 /**
- * Collects the body of a ranged GET into one buffer of the size that was asked for, with one copy. Used by one call, whose events come
- * one after the other. A store that sends another range, or another number of bytes, has not answered the question.
+ * Collects the body of a ranged GET in the memory that is meant for it, with one copy. Used by one call, whose events come one after the
+ * other. A store that sends another range, or another number of bytes, has not answered the question.
  */
-final class RangeResponse implements AsyncResponseTransformer<GetObjectResponse, ByteBuffer> {
+final class RangeResponse implements AsyncResponseTransformer<GetObjectResponse, Void> {
 
     private final String key;
     private final long from;
-    private final int length;
-    private volatile CompletableFuture<ByteBuffer> done;
+    private final RangeTarget target;
+    private volatile CompletableFuture<Void> done;
 
-    RangeResponse(String key, long from, int length) {
+    RangeResponse(String key, long from, RangeTarget target) {
         this.key = key;
         this.from = from;
-        this.length = length;
+        this.target = target;
     }
 
     @Override
-    public CompletableFuture<ByteBuffer> prepare() {
+    public CompletableFuture<Void> prepare() {
         done = new CompletableFuture<>();
         return done;
     }
@@ -54,11 +54,11 @@ final class RangeResponse implements AsyncResponseTransformer<GetObjectResponse,
 
     private final class Collector implements Subscriber<ByteBuffer> {
 
-        private final CompletableFuture<ByteBuffer> result;
-        private final ByteBuffer to = ByteBuffer.allocate(length);
+        private final CompletableFuture<Void> result;
+        private final RangeTarget.Attempt to = target.begin();
         private Subscription subscription;
 
-        Collector(CompletableFuture<ByteBuffer> result) {
+        Collector(CompletableFuture<Void> result) {
             this.result = result;
         }
 
@@ -74,10 +74,10 @@ final class RangeResponse implements AsyncResponseTransformer<GetObjectResponse,
 
         @Override
         public void onNext(ByteBuffer bytes) {
-            if (bytes.remaining() > to.remaining()) {
+            if (bytes.remaining() > to.room()) {
                 subscription.cancel();
                 result.completeExceptionally(new StoreException(
-                        Kind.REFUSED, "GET " + key + " sent more than the " + length + " bytes asked for"));
+                        Kind.REFUSED, "GET " + key + " sent more than the " + target.length() + " bytes asked for"));
                 return;
             }
             to.put(bytes);
@@ -90,12 +90,13 @@ final class RangeResponse implements AsyncResponseTransformer<GetObjectResponse,
 
         @Override
         public void onComplete() {
-            if (to.hasRemaining()) {
+            if (to.room() > 0) {
+                int sent = target.length() - to.room();
                 result.completeExceptionally(new StoreException(
                         Kind.TRUNCATED,
-                        "GET " + key + " sent " + to.position() + " of the " + length + " bytes from " + from));
+                        "GET " + key + " sent " + sent + " of the " + target.length() + " bytes from " + from));
             } else {
-                result.complete(to.flip());
+                result.complete(null);
             }
         }
     }

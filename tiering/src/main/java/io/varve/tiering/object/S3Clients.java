@@ -8,6 +8,7 @@ import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
 import software.amazon.awssdk.core.checksums.RequestChecksumCalculation;
 import software.amazon.awssdk.core.checksums.ResponseChecksumValidation;
 import software.amazon.awssdk.http.nio.netty.NettyNioAsyncHttpClient;
+import software.amazon.awssdk.http.nio.netty.SdkEventLoopGroup;
 import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.retries.DefaultRetryStrategy;
 import software.amazon.awssdk.services.s3.LegacyMd5Plugin;
@@ -38,6 +39,10 @@ final class S3Clients {
                         .build())
                 .overrideConfiguration(o -> o.retryStrategy(DefaultRetryStrategy.doNotRetry()))
                 .httpClientBuilder(NettyNioAsyncHttpClient.builder()
+                        // As few as keep up: on a busy machine each one more is one more that appends wait behind.
+                        .eventLoopGroupBuilder(SdkEventLoopGroup.builder()
+                                .numberOfThreads(
+                                        Math.max(1, Runtime.getRuntime().availableProcessors() / 2)))
                         .maxConcurrency(settings.connectionsMax())
                         .maxPendingConnectionAcquires(100_000)
                         .connectionAcquisitionTimeout(Duration.ofMinutes(5))

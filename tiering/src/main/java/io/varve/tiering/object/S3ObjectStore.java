@@ -140,15 +140,22 @@ public final class S3ObjectStore implements ObjectStore {
 
     @Override
     public CompletableFuture<ByteBuffer> get(String key, long from, int length) {
+        ByteBuffer read = ByteBuffer.allocate(length);
+        CompletableFuture<Void> filled = fill(key, from, new RangeTarget(List.of(read)));
+        return cancelling(filled.thenApply(done -> read), filled);
+    }
+
+    @Override
+    public CompletableFuture<Void> fill(String key, long from, RangeTarget into) {
         ObjectStore.checkKey(key);
-        if (length == 0) {
-            return CompletableFuture.completedFuture(ByteBuffer.allocate(0));
+        if (into.length() == 0) {
+            return CompletableFuture.completedFuture(null);
         }
-        String range = "bytes=" + from + "-" + (from + length - 1);
+        String range = "bytes=" + from + "-" + (from + into.length() - 1);
         return call(
                 "GET",
                 key,
-                () -> s3.getObject(r -> r.bucket(bucket).key(key).range(range), new RangeResponse(key, from, length)));
+                () -> s3.getObject(r -> r.bucket(bucket).key(key).range(range), new RangeResponse(key, from, into)));
     }
 
     @Override
@@ -283,12 +290,7 @@ public final class S3ObjectStore implements ObjectStore {
                 answered.completeExceptionally(S3Failures.translate(verb, key, StoreFailures.root(failure)));
             }
         });
-        answered.whenComplete((answer, failure) -> {
-            if (answered.isCancelled()) {
-                sent.cancel(true);
-            }
-        });
-        return answered;
+        return cancelling(answered, sent);
     }
 
     private static <T> CompletableFuture<T> unless(CompletableFuture<T> call, Kind kind, T instead) {
@@ -298,6 +300,11 @@ public final class S3ObjectStore implements ObjectStore {
                     ? CompletableFuture.completedFuture(instead)
                     : CompletableFuture.failedFuture(trouble);
         });
+        return cancelling(answered, call);
+    }
+
+    /** Who cancels the answer cancels the call. */
+    private static <T> CompletableFuture<T> cancelling(CompletableFuture<T> answered, CompletableFuture<?> call) {
         answered.whenComplete((answer, failure) -> {
             if (answered.isCancelled()) {
                 call.cancel(true);

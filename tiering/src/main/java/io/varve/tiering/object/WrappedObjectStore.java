@@ -62,6 +62,11 @@ public abstract class WrappedObjectStore implements ObjectStore {
     }
 
     @Override
+    public CompletableFuture<Void> fill(String key, long from, RangeTarget into) {
+        return around(Verb.GET, key, into.length(), () -> inner.fill(key, from, into));
+    }
+
+    @Override
     public CompletableFuture<Optional<Stat>> head(String key) {
         return around(Verb.HEAD, key, 0, () -> inner.head(key));
     }

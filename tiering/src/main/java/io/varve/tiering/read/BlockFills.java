@@ -1,7 +1,10 @@
 package io.varve.tiering.read;
 
+import io.netty.buffer.ByteBuf;
 import io.varve.base.FaultHandler;
-import io.varve.base.Invariant;
+import io.varve.tiering.api.RemoteReadException;
+import io.varve.tiering.cache.BlockMemory;
+import io.varve.tiering.cache.CachedBlock;
 import io.varve.tiering.cache.ObjectCache;
 import io.varve.tiering.core.Block;
 import io.varve.tiering.core.BlockCompression;
@@ -9,6 +12,7 @@ import io.varve.tiering.core.BlockIndex;
 import io.varve.tiering.core.ObjectFormatException;
 import io.varve.tiering.core.ObjectTail;
 import io.varve.tiering.object.ObjectStore;
+import io.varve.tiering.object.RangeTarget;
 import io.varve.tiering.object.StoreFailures;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
@@ -21,8 +25,8 @@ import java.util.concurrent.Executor;
 
 /**
  * Brings blocks from the store into the cache: each at most once at a time, whoever asks; those that a reader waits for in the order they
- * were asked for, before those fetched ahead; all within a bound of bytes on their way. A fill belongs to the cache, not to the one who
- * asked: it goes on when nobody waits any longer, and the next to ask finds it done. Safe for any thread.
+ * were asked for, before those fetched ahead; all within the room that the cache has for what is on its way. A fill belongs to the cache, not to
+ * the one who asked: it goes on when nobody waits any longer, and the next to ask finds it done. Safe for any thread.
  */
 final class BlockFills {
 
@@ -30,130 +34,118 @@ final class BlockFills {
 
     private final ObjectStore store;
     private final ObjectCache cache;
+    private final BlockMemory memory;
     private final BlockCompression compression;
     private final Executor executor;
-    private final int rangeBytes;
     private final FaultHandler faults;
-    private final long bytesMax;
 
-    private final Map<BlockId, CompletableFuture<Block>> onTheirWay = new HashMap<>();
+    /** Who waits for a block that is on its way. */
+    private final Map<BlockId, List<CompletableFuture<CachedBlock>>> onTheirWay = new HashMap<>();
+
     private final ArrayDeque<Run> waitedFor = new ArrayDeque<>();
     private final ArrayDeque<Run> ahead = new ArrayDeque<>();
-    private long bytes;
 
     /**
-     * @param executor unpacks blocks and completes futures
+     * @param executor talks to the store, unpacks blocks and completes futures
      * @param faults is told of every Error, also of those in what nobody waits for
      */
     BlockFills(
             ObjectStore store,
             ObjectCache cache,
+            BlockMemory memory,
             BlockCompression compression,
             Executor executor,
-            int rangeBytes,
             FaultHandler faults) {
         this.store = store;
         this.cache = cache;
+        this.memory = memory;
         this.compression = compression;
         this.executor = executor;
-        this.rangeBytes = rangeBytes;
         this.faults = faults;
-        this.bytesMax = cache.aheadBytesMax();
     }
 
     private record BlockId(String object, int block) {}
 
     /** Neighbouring blocks that come in one GET. */
-    private record Run(String object, ObjectTail tail, int from, int end, boolean isAhead) {
+    private record Run(String object, ObjectTail tail, int from, int end) {
 
         long position() {
             return tail.index().position(from);
         }
 
-        int storedBytes() {
-            return (int) (tail.index().position(end - 1) + tail.index().storedBytes(end - 1) - position());
+        boolean isRaw(int block) {
+            return tail.index().codec(block) == BlockIndex.CODEC_RAW;
         }
 
-        /** In memory until it is in the cache: as stored, and unpacked. */
+        /** Memory of a block until it is in the cache: as stored, and unpacked if that is something else. */
+        long bytes(int block) {
+            int stored = tail.index().storedBytes(block);
+            return isRaw(block) ? stored : (long) stored + tail.index().rawBytes(block);
+        }
+
         long bytes() {
-            long sum = storedBytes();
+            long sum = 0;
             for (int block = from; block < end; block++) {
-                sum += tail.index().rawBytes(block);
+                sum += bytes(block);
             }
             return sum;
         }
     }
 
-    /** A block that a reader waits for. Cancelling the future does nothing to the fill. */
-    CompletableFuture<Block> demand(String object, ObjectTail tail, int block) {
-        CompletableFuture<Block> coming;
+    /** A block that a reader waits for, who holds it when it comes. Cancelling the future does nothing to the fill. */
+    CompletableFuture<CachedBlock> demand(String object, ObjectTail tail, int block) {
+        CompletableFuture<CachedBlock> waiter = new CompletableFuture<>();
         List<Run> starting;
         synchronized (this) {
             BlockId id = new BlockId(object, block);
-            coming = onTheirWay.get(id);
-            if (coming != null) {
-                return coming.copy();
+            List<CompletableFuture<CachedBlock>> waiting = onTheirWay.get(id);
+            if (waiting != null) {
+                waiting.add(waiter);
+                return waiter;
             }
-            coming = new CompletableFuture<>();
-            onTheirWay.put(id, coming);
-            waitedFor.add(new Run(object, tail, block, block + 1, false));
+            onTheirWay.put(id, new ArrayList<>(List.of(waiter)));
+            waitedFor.add(new Run(object, tail, block, block + 1));
             starting = startable();
         }
         starting.forEach(this::start);
-        return coming.copy();
+        return waiter;
     }
 
-    /** Blocks that a reader will probably ask for. Dropped when there is too much of it. */
+    /** Blocks that a reader will probably ask for, in one GET. Dropped when there is too much of it. */
     void ahead(String object, ObjectTail tail, int from, int end) {
+        synchronized (this) {
+            if (ahead.size() < AHEAD_QUEUE_MAX) {
+                ahead.add(new Run(object, tail, from, end));
+            }
+        }
+        startWhatCan();
+    }
+
+    /** Begins what there is room for by now. */
+    void startWhatCan() {
         List<Run> starting;
         synchronized (this) {
-            for (Run run : runs(object, tail, from, end)) {
-                if (ahead.size() < AHEAD_QUEUE_MAX) {
-                    ahead.add(run);
-                }
-            }
             starting = startable();
         }
         starting.forEach(this::start);
-    }
-
-    /** Bytes on their way. */
-    synchronized long bytes() {
-        return bytes;
-    }
-
-    private List<Run> runs(String object, ObjectTail tail, int from, int end) {
-        List<Run> runs = new ArrayList<>();
-        BlockIndex index = tail.index();
-        int runFrom = from;
-        while (runFrom < end) {
-            int runEnd = runFrom + 1;
-            long size = index.storedBytes(runFrom);
-            while (runEnd < end && size + index.storedBytes(runEnd) <= rangeBytes) {
-                size += index.storedBytes(runEnd);
-                runEnd++;
-            }
-            runs.add(new Run(object, tail, runFrom, runEnd, true));
-            runFrom = runEnd;
-        }
-        return runs;
     }
 
     /** Takes from the queues what there is room for; called under the lock, started outside it. */
     private List<Run> startable() {
         List<Run> starting = new ArrayList<>();
-        while (!waitedFor.isEmpty() && (bytes == 0 || bytes + waitedFor.peek().bytes() <= bytesMax)) {
-            Run run = waitedFor.poll();
-            bytes += run.bytes();
-            starting.add(run);
+        while (!waitedFor.isEmpty() && cache.tryExpect(waitedFor.peek().bytes(), false)) {
+            starting.add(waitedFor.poll());
         }
-        // Fetching ahead leaves half of the room to those who wait.
-        while (waitedFor.isEmpty() && !ahead.isEmpty() && bytes + ahead.peek().bytes() <= bytesMax / 2) {
-            for (Run run : missing(ahead.poll())) {
+        while (waitedFor.isEmpty() && !ahead.isEmpty()) {
+            List<Run> parts = missing(ahead.peek());
+            if (!cache.tryExpect(parts.stream().mapToLong(Run::bytes).sum(), true)) {
+                break;
+            }
+            ahead.poll();
+            for (Run run : parts) {
                 for (int block = run.from(); block < run.end(); block++) {
-                    onTheirWay.put(new BlockId(run.object(), block), new CompletableFuture<>());
+                    onTheirWay.put(new BlockId(run.object(), block), new ArrayList<>());
                 }
-                bytes += run.bytes();
                 starting.add(run);
             }
         }
@@ -171,19 +163,50 @@ final class BlockFills {
             if (wanted && from < 0) {
                 from = block;
             } else if (!wanted && from >= 0) {
-                parts.add(new Run(run.object(), run.tail(), from, block, true));
+                parts.add(new Run(run.object(), run.tail(), from, block));
                 from = -1;
             }
         }
         return parts;
     }
 
+    /** Elsewhere: to put a request together takes as long as a good many appends, and whoever asks may be a loop that has them to do. */
     private void start(Run run) {
-        store.get(run.object(), run.position(), run.storedBytes())
-                .whenCompleteAsync((stored, failure) -> guarded(run, stored, failure), executor);
+        executor.execute(() -> fetch(run));
     }
 
-    private void guarded(Run run, ByteBuffer stored, Throwable failure) {
+    private void fetch(Run run) {
+        List<ByteBuf> stored = new ArrayList<>();
+        CompletableFuture<Void> filled;
+        RangeTarget target;
+        try {
+            for (int block = run.from(); block < run.end(); block++) {
+                stored.add(memory.take(run.tail().index().storedBytes(block)));
+            }
+            target = new RangeTarget(stored.stream()
+                    .map(piece -> piece.nioBuffer(0, piece.capacity()))
+                    .toList());
+            filled = store.fill(run.object(), run.position(), target);
+        } catch (RuntimeException | Error e) {
+            stored.forEach(ByteBuf::release);
+            guarded(run, List.of(), e instanceof OutOfMemoryError ? noMemory(run, e) : e);
+            return;
+        }
+        filled.whenCompleteAsync(
+                (done, failure) -> {
+                    target.close();
+                    guarded(run, stored, failure);
+                },
+                executor);
+    }
+
+    /** Direct memory is bounded for the whole process, and others may have it: that passes. */
+    private static RemoteReadException noMemory(Run run, Throwable e) {
+        return new RemoteReadException(
+                RemoteReadException.Kind.UNAVAILABLE, run.object() + ": no memory for blocks: " + e.getMessage(), e);
+    }
+
+    private void guarded(Run run, List<ByteBuf> stored, Throwable failure) {
         try {
             arrived(run, stored, failure);
         } catch (Error e) {
@@ -191,31 +214,41 @@ final class BlockFills {
         }
     }
 
-    private void arrived(Run run, ByteBuffer stored, Throwable failure) {
-        for (int block = run.from(); block < run.end(); block++) {
-            Block opened = null;
-            Throwable trouble = failure == null ? null : troubleOf(run, failure);
-            if (trouble == null) {
-                try {
-                    opened = open(run, stored, block);
-                } catch (ObjectFormatException e) {
-                    trouble = ObjectReads.malformed(run.object(), e);
-                } catch (RuntimeException e) {
-                    trouble = e;
-                } catch (Error e) {
-                    faults.onFault("a block from object storage", e);
-                    trouble = e;
-                }
+    /** @param stored the blocks in order; none if there is a failure and no memory was had */
+    private void arrived(Run run, List<ByteBuf> stored, Throwable failure) {
+        if (failure != null) {
+            stored.forEach(ByteBuf::release);
+            Throwable trouble = troubleOf(run, failure);
+            for (int block = run.from(); block < run.end(); block++) {
+                deliver(run, block, null, trouble);
             }
-            deliver(run, block, opened, trouble);
+        } else {
+            for (int block = run.from(); block < run.end(); block++) {
+                arrived(run, block, stored.get(block - run.from()));
+            }
         }
-        List<Run> starting;
-        synchronized (this) {
-            bytes -= run.bytes();
-            Invariant.check(bytes >= 0, "bytes on their way are given back once", bytes);
-            starting = startable();
+        startWhatCan();
+    }
+
+    private void arrived(Run run, int block, ByteBuf stored) {
+        CachedBlock opened = null;
+        Throwable trouble = null;
+        try {
+            opened = open(run, stored, block);
+        } catch (ObjectFormatException e) {
+            trouble = ObjectReads.malformed(run.object(), e);
+        } catch (RuntimeException e) {
+            trouble = e;
+        } catch (OutOfMemoryError e) {
+            trouble = noMemory(run, e);
+        } catch (Error e) {
+            faults.onFault("a block from object storage", e);
+            trouble = e;
         }
-        starting.forEach(this::start);
+        if (opened == null) {
+            stored.release();
+        }
+        deliver(run, block, opened, trouble);
     }
 
     private Throwable troubleOf(Run run, Throwable failure) {
@@ -226,31 +259,61 @@ final class BlockFills {
         return ObjectReads.failed(run.object(), failure);
     }
 
-    private Block open(Run run, ByteBuffer stored, int block) throws ObjectFormatException {
-        BlockIndex index = run.tail().index();
-        int at = (int) (index.position(block) - run.position());
-        ByteBuffer one = stored.slice(at, index.storedBytes(block));
-        if (run.end() - run.from() > 1 && index.codec(block) == BlockIndex.CODEC_RAW) {
-            // A cached block must not keep its neighbours' memory alive: the budget counts each by itself.
-            one = ByteBuffer.allocate(one.remaining()).put(one).flip();
+    /** @param stored its reference is taken over if this doesn't throw */
+    private CachedBlock open(Run run, ByteBuf stored, int block) throws ObjectFormatException {
+        ByteBuffer bytes = stored.nioBuffer(0, stored.capacity());
+        if (run.isRaw(block)) {
+            return new CachedBlock(Block.open(bytes, run.tail(), block, compression), stored);
         }
-        return Block.open(one, run.tail(), block, compression);
+        ByteBuf raw = memory.take(run.tail().index().rawBytes(block));
+        CachedBlock opened = null;
+        try {
+            Block unpacked = Block.open(bytes, run.tail(), block, compression, size -> raw.nioBuffer(0, size));
+            opened = new CachedBlock(unpacked, raw);
+        } finally {
+            (opened == null ? raw : stored).release();
+        }
+        return opened;
     }
 
-    private void deliver(Run run, int block, Block opened, Throwable trouble) {
-        if (opened != null && run.isAhead()) {
-            cache.putAhead(run.object(), block, opened);
-        } else if (opened != null) {
-            cache.putRead(run.object(), block, opened);
+    private void deliver(Run run, int block, CachedBlock opened, Throwable trouble) {
+        BlockId id = new BlockId(run.object(), block);
+        cache.arrived(run.bytes(block));
+        if (opened != null) {
+            opened.hold();
+            // In the cache before it is no longer on its way: or somebody might find it in neither place and ask for it
+            // again.
+            if (isAwaited(id)) {
+                cache.putRead(run.object(), block, opened);
+            } else {
+                cache.putAhead(run.object(), block, opened);
+            }
         }
-        CompletableFuture<Block> waiting;
+        List<CompletableFuture<CachedBlock>> waiting;
         synchronized (this) {
-            waiting = onTheirWay.remove(new BlockId(run.object(), block));
+            waiting = onTheirWay.remove(id);
         }
-        if (trouble == null) {
-            waiting.complete(opened);
-        } else {
-            waiting.completeExceptionally(trouble);
+        for (CompletableFuture<CachedBlock> waiter : waiting) {
+            if (opened != null) {
+                hand(opened, waiter);
+            } else {
+                waiter.completeExceptionally(trouble);
+            }
+        }
+        if (opened != null) {
+            opened.release();
+        }
+    }
+
+    private synchronized boolean isAwaited(BlockId id) {
+        return !onTheirWay.get(id).isEmpty();
+    }
+
+    /** Each waiter gets a hold of its own, if it still waits. */
+    private static void hand(CachedBlock block, CompletableFuture<CachedBlock> waiter) {
+        block.hold();
+        if (!waiter.complete(block)) {
+            block.release();
         }
     }
 }

@@ -1,15 +1,18 @@
 package io.varve.tiering.read;
 
 import io.micrometer.core.instrument.MeterRegistry;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import io.varve.base.Clock;
 import io.varve.base.FaultHandler;
 import io.varve.base.PartitionId;
 import io.varve.metadata.model.ObjectRef;
-import io.varve.protocol.storage.EntryFormat;
 import io.varve.tiering.api.RemoteReadException;
 import io.varve.tiering.api.RemoteReadException.Kind;
 import io.varve.tiering.api.RemoteSegments;
 import io.varve.tiering.api.SealedSegmentSource;
+import io.varve.tiering.cache.BlockMemory;
+import io.varve.tiering.cache.CachedBlock;
 import io.varve.tiering.cache.ObjectCache;
 import io.varve.tiering.compress.Lz4FrameCompression;
 import io.varve.tiering.core.Block;
@@ -38,7 +41,12 @@ import java.util.function.Supplier;
  */
 public final class RemoteSegmentReader implements RemoteSegments {
 
-    private static final long AHEAD_FIRST_BYTES = 2L * 1024 * 1024;
+    /** Requests to begin with, of a sequential reader. */
+    private static final int AHEAD_FIRST_RANGES = 2;
+
+    /** However small they are: looking one up costs something too. */
+    private static final int OBJECTS_AHEAD_MAX = 16;
+
     private static final int READERS_MAX = 10_000;
     private static final long READER_FORGOTTEN_MS = 30_000;
 
@@ -73,72 +81,53 @@ public final class RemoteSegmentReader implements RemoteSegments {
             return thread;
         });
         this.cache = new ObjectCache(settings.cacheBytes());
-        this.fills = new BlockFills(
-                store, cache, Lz4FrameCompression.INSTANCE, this::execute, settings.rangeBytes(), faults);
+        BlockMemory memory = new BlockMemory();
+        this.fills = new BlockFills(store, cache, memory, Lz4FrameCompression.INSTANCE, this::execute, faults);
         this.readAhead = new ReadAhead(
-                AHEAD_FIRST_BYTES,
+                (long) AHEAD_FIRST_RANGES * settings.rangeBytes(),
                 settings.aheadBytesMax(),
                 cache.aheadBytesMax() / 2,
+                settings.rangeBytes(),
                 READERS_MAX,
                 READER_FORGOTTEN_MS);
         registry.gauge("varve.tiering.cache.bytes", cache, ObjectCache::bytes);
         registry.gauge("varve.tiering.cache.hits", cache, ObjectCache::hits);
         registry.gauge("varve.tiering.cache.misses", cache, ObjectCache::misses);
-        registry.gauge("varve.tiering.fill.bytes", fills, BlockFills::bytes);
+        registry.gauge("varve.tiering.fill.bytes", cache, ObjectCache::comingBytes);
+        registry.gauge("varve.tiering.cache.reserved.bytes", memory, BlockMemory::reservedBytes);
     }
 
     @Override
     public CompletableFuture<RemoteEntries> read(
-            ObjectRef object, PartitionId partition, long fromOffset, int maxBytes) {
+            ObjectRef object, PartitionId partition, long fromOffset, int maxBytes, Following following) {
         if (fromOffset < object.startOffset() || fromOffset >= object.endOffset()) {
             return CompletableFuture.failedFuture(new IllegalArgumentException("Offset " + fromOffset + " is not in "
                     + object.key() + ", which holds " + object.startOffset() + " to " + object.endOffset()));
         }
-        return told(
-                object,
-                () -> tail(object, partition).thenCompose(tail -> {
-                    int first = tail.index().blockOf(fromOffset);
-                    return block(object.key(), tail, first)
-                            .thenApply(block -> gather(object, partition, tail, first, block, fromOffset, maxBytes));
-                }));
-    }
-
-    @Override
-    public void expect(PartitionId partition, ObjectRef object, long nextOffset, ObjectRef next) {
-        long depthBytes;
-        synchronized (readAhead) {
-            depthBytes = readAhead.depthBytes(partition, nextOffset);
-        }
-        Optional<ObjectTail> here = cache.tail(object.key());
-        if (depthBytes == 0 || here.isEmpty()) {
-            return;
-        }
-        long left = bytesLeft(here.get(), object, nextOffset);
-        if (left >= depthBytes) {
-            return;
-        }
-        tail(next, partition).whenComplete((tail, failure) -> {
-            if (failure == null) {
-                int end = ReadAhead.firstBlocks(tail.index(), depthBytes, left, settings.rangeBytes());
-                if (end > 0) {
-                    fills.ahead(next.key(), tail, 0, end);
-                }
-            } else if (StoreFailures.root(failure) instanceof Error broken) {
-                faults.onFault("remote read", broken);
-            }
-        });
-    }
-
-    /** From an offset to the end of its object, in whole blocks. */
-    private static long bytesLeft(ObjectTail tail, ObjectRef object, long nextOffset) {
-        if (nextOffset >= object.endOffset()) {
-            return 0;
-        }
-        long left = 0;
-        for (int block = tail.index().blockOf(nextOffset); block < tail.index().blocks(); block++) {
-            left += tail.index().rawBytes(block);
-        }
-        return left;
+        CompletableFuture<RemoteEntries> answer = new CompletableFuture<>();
+        told(
+                        object,
+                        () -> tail(object, partition).thenCompose(tail -> {
+                            int first = tail.index().blockOf(fromOffset);
+                            Optional<CachedBlock> here = cache.block(object.key(), first);
+                            CompletableFuture<CachedBlock> block = here.map(CompletableFuture::completedFuture)
+                                    .orElseGet(() -> fills.demand(object.key(), tail, first));
+                            return block.thenApply(held -> {
+                                RemoteEntries entries = gather(object.key(), tail, first, held, fromOffset, maxBytes);
+                                onRead(partition, fromOffset, entries.nextOffset(), here.isEmpty());
+                                execute(() -> readAhead(
+                                        partition, entries.nextOffset(), List.of(object), List.of(tail), following));
+                                return entries;
+                            });
+                        }))
+                .whenComplete((entries, failure) -> {
+                    if (failure != null) {
+                        answer.completeExceptionally(failure);
+                    } else if (!answer.complete(entries)) {
+                        entries.entries().release(); // Nobody waits any longer.
+                    }
+                });
+        return answer;
     }
 
     @Override
@@ -152,11 +141,7 @@ public final class RemoteSegmentReader implements RemoteSegments {
                         return CompletableFuture.completedFuture(Optional.<Long>empty());
                     }
                     return block(object.key(), tail, at.getAsInt())
-                            .thenApply(block -> Optional.of(block.entryAtTimestamp(timestampMs)
-                                    .orElseThrow(() -> new RemoteReadException(
-                                            Kind.CORRUPT,
-                                            object.key() + ": the index and a block disagree on time",
-                                            null))));
+                            .thenApply(block -> Optional.of(entryAtTimestamp(object, block, timestampMs)));
                 }));
     }
 
@@ -170,10 +155,13 @@ public final class RemoteSegmentReader implements RemoteSegments {
                     if (section.isEmpty()) {
                         return CompletableFuture.completedFuture(Optional.<SealedSegmentSource.Checkpoint>empty());
                     }
-                    return store.get(
-                                    object.key(),
-                                    section.get().position(),
-                                    section.get().bytes())
+                    return CompletableFuture.supplyAsync(
+                                    () -> store.get(
+                                            object.key(),
+                                            section.get().position(),
+                                            section.get().bytes()),
+                                    this::execute)
+                            .thenCompose(fetched -> fetched)
                             .thenApply(state -> Optional.of(checked(object, section.get(), state)));
                 }));
     }
@@ -186,6 +174,7 @@ public final class RemoteSegmentReader implements RemoteSegments {
     @Override
     public void close() {
         threads.shutdown();
+        cache.close();
     }
 
     /** What comes in after the close is still delivered, on the thread it comes on: nobody is left waiting. */
@@ -207,58 +196,103 @@ public final class RemoteSegmentReader implements RemoteSegments {
         return new SealedSegmentSource.Checkpoint(section.tag(), state.asReadOnlyBuffer());
     }
 
-    private CompletableFuture<Block> block(String key, ObjectTail tail, int block) {
+    /** A block that the receiver holds. */
+    private CompletableFuture<CachedBlock> block(String key, ObjectTail tail, int block) {
         return cache.block(key, block)
                 .map(CompletableFuture::completedFuture)
                 .orElseGet(() -> fills.demand(key, tail, block));
     }
 
-    /** Entries of the first block, then of those after it that are already here: nobody waits for a second one. */
-    private RemoteEntries gather(
-            ObjectRef object,
-            PartitionId partition,
-            ObjectTail tail,
-            int firstBlock,
-            Block first,
-            long fromOffset,
-            int maxBytes) {
-        int budget = Math.min(maxBytes, settings.readBytesMax());
-        List<ByteBuffer> entries = new ArrayList<>();
-        int at = firstBlock;
-        Block block = first;
-        long nextOffset = fromOffset;
-        while (block != null) {
-            List<ByteBuffer> more = block.entriesFrom(nextOffset, budget, entries.isEmpty());
-            for (ByteBuffer entry : more) {
-                budget -= entry.remaining();
-                nextOffset = EntryFormat.lastOffset(entry, 0) + 1;
-            }
-            entries.addAll(more);
-            boolean goesOn = nextOffset == block.endOffset()
-                    && budget > 0
-                    && at + 1 < tail.index().blocks();
-            block = goesOn ? cache.block(object.key(), at + 1).orElse(null) : null;
-            at = block == null ? at : at + 1;
+    /** @param held let go of here */
+    private static long entryAtTimestamp(ObjectRef object, CachedBlock held, long timestampMs) {
+        try {
+            return held.block()
+                    .entryAtTimestamp(timestampMs)
+                    .orElseThrow(() -> new RemoteReadException(
+                            Kind.CORRUPT, object.key() + ": the index and a block disagree on time", null));
+        } finally {
+            held.release();
         }
-        planAhead(object, partition, tail, fromOffset, nextOffset, at);
-        return new RemoteEntries(entries, nextOffset);
     }
 
-    private void planAhead(
-            ObjectRef object, PartitionId partition, ObjectTail tail, long fromOffset, long nextOffset, int lastBlock) {
+    /**
+     * Entries of the first block, then of those after it that are already here: nobody waits for a second one.
+     *
+     * @param held let go of here
+     */
+    private RemoteEntries gather(
+            String key, ObjectTail tail, int firstBlock, CachedBlock held, long fromOffset, int maxBytes) {
+        int budget = Math.min(maxBytes, settings.readBytesMax());
+        List<ByteBuf> parts = new ArrayList<>();
+        long nextOffset = fromOffset;
+        CachedBlock block = held;
+        for (int next = firstBlock + 1; block != null; next++) {
+            boolean goesOn;
+            try {
+                Block.Stretch stretch = block.block().stretchFrom(nextOffset, budget, parts.isEmpty());
+                if (stretch.bytes() > 0) {
+                    parts.add(block.slice(stretch.at(), stretch.bytes()));
+                }
+                budget -= stretch.bytes();
+                nextOffset = stretch.nextOffset();
+                goesOn = nextOffset == block.block().endOffset()
+                        && budget > 0
+                        && next < tail.index().blocks();
+            } finally {
+                block.release();
+            }
+            block = goesOn ? cache.block(key, next).orElse(null) : null;
+        }
+        return new RemoteEntries(
+                Unpooled.wrappedBuffer(Math.max(1, parts.size()), parts.toArray(ByteBuf[]::new)), nextOffset);
+    }
+
+    private void onRead(PartitionId partition, long fromOffset, long nextOffset, boolean waited) {
+        synchronized (readAhead) {
+            readAhead.onRead(partition, fromOffset, nextOffset, waited, clock.nanoTime() / 1_000_000);
+        }
+    }
+
+    /**
+     * Fetches what a reader will ask for next, in this object and in those that follow it.
+     *
+     * @param objects in which its log goes on, as far as they are known
+     * @param tails theirs
+     */
+    private void readAhead(
+            PartitionId partition,
+            long nextOffset,
+            List<ObjectRef> objects,
+            List<ObjectTail> tails,
+            Following following) {
         ReadAhead.Plan plan;
         synchronized (readAhead) {
-            plan = readAhead.onRead(
-                    partition,
-                    object.key(),
-                    tail.index(),
-                    fromOffset,
-                    nextOffset,
-                    lastBlock,
-                    clock.nanoTime() / 1_000_000);
+            plan = readAhead.plan(partition, nextOffset, tails);
         }
-        if (!plan.isEmpty()) {
-            fills.ahead(object.key(), tail, plan.from(), plan.end());
+        for (ReadAhead.Run run : plan.runs()) {
+            fills.ahead(objects.get(run.object()).key(), tails.get(run.object()), run.from(), run.end());
+        }
+        if (plan.runs().isEmpty()) {
+            fills.startWhatCan();
+        }
+        if (plan.wantsMore() && objects.size() < OBJECTS_AHEAD_MAX) {
+            following
+                    .after(objects.get(objects.size() - 1))
+                    .thenCompose(next -> next.isEmpty()
+                            ? CompletableFuture.completedFuture(null)
+                            : tail(next.get(), partition).thenAccept(tail -> {
+                                List<ObjectRef> more = new ArrayList<>(objects);
+                                more.add(next.get());
+                                List<ObjectTail> moreTails = new ArrayList<>(tails);
+                                moreTails.add(tail);
+                                readAhead(partition, nextOffset, more, moreTails, following);
+                            }))
+                    .whenComplete((done, failure) -> {
+                        // Other trouble is told to the reader, when it gets there.
+                        if (failure != null && StoreFailures.root(failure) instanceof Error broken) {
+                            faults.onFault("remote read", broken);
+                        }
+                    });
         }
     }
 
@@ -278,7 +312,8 @@ public final class RemoteSegmentReader implements RemoteSegments {
         if (other != null) {
             return other.copy();
         }
-        ObjectReads.tail(store, object.key(), object.length())
+        CompletableFuture.supplyAsync(() -> ObjectReads.tail(store, object.key(), object.length()), this::execute)
+                .thenCompose(fetched -> fetched)
                 .whenCompleteAsync(
                         (tail, failure) -> {
                             if (failure == null) {

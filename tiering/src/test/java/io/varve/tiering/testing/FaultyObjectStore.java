@@ -2,6 +2,7 @@ package io.varve.tiering.testing;
 
 import io.varve.base.InvariantViolation;
 import io.varve.tiering.object.ObjectStore;
+import io.varve.tiering.object.RangeTarget;
 import io.varve.tiering.object.StoreException;
 import io.varve.tiering.object.WrappedObjectStore;
 import java.nio.ByteBuffer;
@@ -25,6 +26,7 @@ public final class FaultyObjectStore extends WrappedObjectStore {
     private final Map<Verb, Deque<Fault>> once = new EnumMap<>(Verb.class);
     private final Map<Verb, Fault> always = new EnumMap<>(Verb.class);
     private final Map<Verb, Long> calls = new EnumMap<>(Verb.class);
+    private final Map<String, Long> bytesRead = new TreeMap<>();
     private final List<Runnable> held = new ArrayList<>();
 
     public FaultyObjectStore(ObjectStore inner) {
@@ -112,6 +114,15 @@ public final class FaultyObjectStore extends WrappedObjectStore {
         return calls.getOrDefault(verb, 0L);
     }
 
+    /** Bytes of an object that were read so far. */
+    public synchronized long bytesRead(String key) {
+        return bytesRead.getOrDefault(key, 0L);
+    }
+
+    private synchronized void onRead(String key, int length) {
+        bytesRead.merge(key, (long) length, Long::sum);
+    }
+
     /** Calls that are held. */
     public synchronized int held() {
         return held.size();
@@ -132,7 +143,19 @@ public final class FaultyObjectStore extends WrappedObjectStore {
     @Override
     public CompletableFuture<ByteBuffer> get(String key, long from, int length) {
         Fault fault = next(Verb.GET);
-        return carryOut(fault, Verb.GET, () -> inner.get(key, from, length).thenApply(bytes -> changed(fault, bytes)));
+        return carryOut(
+                fault,
+                Verb.GET,
+                () -> inner.get(key, from, length).thenApply(bytes -> {
+                    onRead(key, length);
+                    return changed(fault, bytes);
+                }));
+    }
+
+    @Override
+    public CompletableFuture<Void> fill(String key, long from, RangeTarget into) {
+        RangeTarget.Attempt attempt = into.begin();
+        return get(key, from, into.length()).thenAccept(bytes -> attempt.put(bytes.duplicate()));
     }
 
     @Override

@@ -29,6 +29,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -43,6 +44,9 @@ public final class PlainS3Server implements AutoCloseable {
     /** The bucket that it has. */
     public static final String BUCKET = "plain";
 
+    /** How its threads are called. */
+    public static final String THREAD_NAME = "plain-s3";
+
     private static final int PIECE_BYTES = 64 * 1024;
     private static final Pattern ACCESS_KEY = Pattern.compile("Credential=([^/]+)/");
     private static final Pattern RANGE = Pattern.compile("bytes=(\\d+)-(\\d+)");
@@ -50,7 +54,8 @@ public final class PlainS3Server implements AutoCloseable {
     private static final Pattern PART = Pattern.compile("<PartNumber>(\\d+)</PartNumber>");
 
     private final HttpServer server;
-    private final ExecutorService threads = Executors.newCachedThreadPool();
+    private final AtomicLong bodyNs = new AtomicLong();
+    private final ExecutorService threads = Executors.newCachedThreadPool(task -> new Thread(task, THREAD_NAME));
     private final TreeMap<String, Blob> objects = new TreeMap<>();
     private final Optional<Path> directory;
     private final TreeMap<String, TreeMap<Integer, byte[]>> uploads = new TreeMap<>();
@@ -125,6 +130,11 @@ public final class PlainS3Server implements AutoCloseable {
     public void pace(long firstByteMs, long bytesPerSecond) {
         this.firstByteMs = firstByteMs;
         this.bytesPerSecond = bytesPerSecond;
+    }
+
+    /** The time that the GETs of objects took so far, all together: by how much it grows says how many there are at a time. */
+    public long getNs() {
+        return bodyNs.get();
     }
 
     /** From now on only this key is taken. */
@@ -277,7 +287,8 @@ public final class PlainS3Server implements AutoCloseable {
     }
 
     private void send(HttpExchange exchange, byte[] bytes) throws IOException {
-        long startNs = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(firstByteMs);
+        long beganNs = System.nanoTime();
+        long startNs = beganNs + TimeUnit.MILLISECONDS.toNanos(firstByteMs);
         waitUntil(startNs);
         exchange.sendResponseHeaders(206, bytes.length);
         long rate = bytesPerSecond;
@@ -289,6 +300,7 @@ public final class PlainS3Server implements AutoCloseable {
             }
         }
         exchange.close();
+        bodyNs.addAndGet(System.nanoTime() - beganNs);
     }
 
     private static void waitUntil(long atNs) {

@@ -1,4 +1,4 @@
-package io.varve.serving.server;
+package io.varve.tiering.testing;
 
 import io.varve.base.PartitionId;
 import io.varve.metadata.model.ManifestRef;
@@ -11,12 +11,13 @@ import io.varve.tiering.api.SealedSegmentSource;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
-/** Object storage that nobody reaches, for tests whose topics are not offloaded. */
-enum NoBucket implements RemoteSegments, ChainManifests {
+/** Object storage that nobody reaches, for tests whose topics are not offloaded, or whose chains never become so long that a manifest is made. */
+public enum NoBucket implements RemoteSegments, ChainManifests {
     INSTANCE;
 
     @Override
-    public CompletableFuture<RemoteEntries> read(ObjectRef object, PartitionId partition, long from, int maxBytes) {
+    public CompletableFuture<RemoteEntries> read(
+            ObjectRef object, PartitionId partition, long from, int maxBytes, Following following) {
         return unreachable();
     }
 
