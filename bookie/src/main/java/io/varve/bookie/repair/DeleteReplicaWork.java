@@ -7,16 +7,19 @@ import io.varve.bookie.task.TaskOutcome;
 import io.varve.bookie.task.TaskWork;
 import io.varve.metadata.api.MetadataView;
 import io.varve.metadata.model.BookieTask;
+import io.varve.metadata.model.ObjectRef;
 import io.varve.metadata.model.SegmentDescriptor;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BooleanSupplier;
+import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Deletes the local copy of a segment, on the positive instruction of the metadata service as it stands in a linearizable read (I-9). Should the same view
- * still name the copy as one to be read, then something is wrong with the order, and nothing is deleted.
+ * still name the copy as one to be read, then something is wrong with the order, and nothing is deleted. Nor is it while the object that takes the copy's place can't be seen: that it was
+ * committed says that it was there once.
  */
 public final class DeleteReplicaWork implements TaskWork<BookieTask.DeleteReplica> {
 
@@ -24,10 +27,14 @@ public final class DeleteReplicaWork implements TaskWork<BookieTask.DeleteReplic
 
     private final BookieId self;
     private final SegmentStore store;
+    private final Function<ObjectRef, CompletableFuture<Boolean>> isThere;
 
-    public DeleteReplicaWork(BookieId self, SegmentStore store) {
+    /** @param isThere whether an object is still in the bucket, as {@link io.varve.tiering.api.Offloader#isThere} says it */
+    public DeleteReplicaWork(
+            BookieId self, SegmentStore store, Function<ObjectRef, CompletableFuture<Boolean>> isThere) {
         this.self = self;
         this.store = store;
+        this.isThere = isThere;
     }
 
     @Override
@@ -44,6 +51,22 @@ public final class DeleteReplicaWork implements TaskWork<BookieTask.DeleteReplic
             return CompletableFuture.completedFuture(
                     new TaskOutcome.TryAgain("the metadata names this replica as one to be read (I-9)"));
         }
+        Optional<ObjectRef> object = segment.flatMap(SegmentDescriptor::object);
+        return object.isEmpty()
+                ? delete(task)
+                : isThere.apply(object.get())
+                        .thenCompose(there -> there ? delete(task) : keep(object.get()))
+                        .exceptionally(failure ->
+                                new TaskOutcome.TryAgain("its object can't be looked at: " + failure.getMessage()));
+    }
+
+    private static CompletableFuture<TaskOutcome> keep(ObjectRef object) {
+        LOG.error("event=object-missing key={} decision=\"local copies are kept\"", object.key());
+        return CompletableFuture.completedFuture(
+                new TaskOutcome.TryAgain(object.key() + " is not in the bucket as it was committed"));
+    }
+
+    private CompletableFuture<TaskOutcome> delete(BookieTask.DeleteReplica task) {
         return store.delete(task.segment(), task.incarnation())
                 .thenApply(status -> status == BookieStatus.OK
                         ? new TaskOutcome.Done()

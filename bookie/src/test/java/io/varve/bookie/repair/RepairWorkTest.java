@@ -21,6 +21,7 @@ import io.varve.bookie.testing.Fake;
 import io.varve.metadata.api.MetadataView;
 import io.varve.metadata.model.BookieInfo;
 import io.varve.metadata.model.BookieTask;
+import io.varve.metadata.model.ObjectRef;
 import io.varve.metadata.model.Replica;
 import io.varve.metadata.model.SegmentDescriptor;
 import io.varve.protocol.runtime.SystemClock;
@@ -33,6 +34,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -197,6 +199,20 @@ class RepairWorkTest {
         assertThat(delete(List.of(new Replica(SELF, 78)))).isInstanceOf(TaskOutcome.Done.class);
     }
 
+    /** S3, C14: the object that takes the copy's place is looked at once more, and what can't be seen isn't taken for there. */
+    @Test
+    void aCopyIsKeptWhileItsObjectIsNotInTheBucket() throws Exception {
+        MetadataView offloaded = view(List.of(), Optional.of(new ObjectRef("key", 1, 100, 7, 0, 6, -1)));
+        assertThat(delete(offloaded, object -> CompletableFuture.completedFuture(false)))
+                .isInstanceOf(TaskOutcome.TryAgain.class);
+        assertThat(delete(offloaded, object -> CompletableFuture.failedFuture(new IOException("THROTTLED: away"))))
+                .isInstanceOf(TaskOutcome.TryAgain.class);
+        assertThat(log).isEmpty();
+        assertThat(delete(offloaded, object -> CompletableFuture.completedFuture(true)))
+                .isInstanceOf(TaskOutcome.Done.class);
+        assertThat(log).containsExactly("delete 5 77");
+    }
+
     @Test
     void whatReadingAndWritingTookIsNotWaitedForOnceMore() {
         CopyPace pace = new CopyPace(1_000);
@@ -235,12 +251,21 @@ class RepairWorkTest {
     }
 
     private TaskOutcome delete(List<Replica> named) throws Exception {
-        return new DeleteReplicaWork(SELF, store.make())
-                .start(new BookieTask.DeleteReplica(9, SELF, PARTITION, SEGMENT, INCARNATION), view(named), () -> true)
+        return delete(view(named), object -> CompletableFuture.failedFuture(new AssertionError("there is none")));
+    }
+
+    private TaskOutcome delete(MetadataView view, Function<ObjectRef, CompletableFuture<Boolean>> isThere)
+            throws Exception {
+        return new DeleteReplicaWork(SELF, store.make(), isThere)
+                .start(new BookieTask.DeleteReplica(9, SELF, PARTITION, SEGMENT, INCARNATION), view, () -> true)
                 .get(10, TimeUnit.SECONDS);
     }
 
     private static MetadataView view(List<Replica> replicas) {
+        return view(replicas, Optional.empty());
+    }
+
+    private static MetadataView view(List<Replica> replicas, Optional<ObjectRef> object) {
         SegmentDescriptor segment = new SegmentDescriptor(
                 SEGMENT,
                 PARTITION,
@@ -255,7 +280,7 @@ class RepairWorkTest {
                 -1,
                 0,
                 0,
-                Optional.empty());
+                object);
         return Fake.of(MetadataView.class)
                 .on("segment", a -> Optional.of(segment))
                 .on("version", a -> 1L)

@@ -17,6 +17,13 @@ public interface Offloader extends AutoCloseable {
      */
     CompletableFuture<ObjectRef> offload(OffloadAttempt attempt, List<SealedSegmentSource> sources);
 
+    /**
+     * Looks whether a committed object is still there, with its length.
+     *
+     * @return true if so; false if the store says that it isn't; fails with {@link java.io.IOException} if nobody knows
+     */
+    CompletableFuture<Boolean> isThere(ObjectRef object);
+
     /** Deletes an object, and verifies that it is gone. Deleting what isn't there succeeds. */
     CompletableFuture<Void> delete(String key);
 

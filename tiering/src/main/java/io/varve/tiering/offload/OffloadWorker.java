@@ -104,16 +104,27 @@ public final class OffloadWorker implements Offloader {
     }
 
     @Override
+    public CompletableFuture<Boolean> isThere(ObjectRef object) {
+        return told(
+                "look at an object",
+                store.head(object.key())
+                        .thenApply(found -> found.filter(stat -> stat.length() == object.length())
+                                .isPresent()));
+    }
+
+    private <T> CompletableFuture<T> told(String what, CompletableFuture<T> answer) {
+        return answer.exceptionallyCompose(failure -> {
+            if (StoreFailures.root(failure) instanceof Error broken) {
+                faults.onFault(what, broken);
+            }
+            StoreException trouble = StoreFailures.of(failure);
+            return CompletableFuture.failedFuture(new IOException(trouble.getMessage(), trouble));
+        });
+    }
+
+    @Override
     public CompletableFuture<Void> delete(String key) {
-        return store.delete(key)
-                .thenCompose(deleted -> store.head(key))
-                .exceptionallyCompose(failure -> {
-                    if (StoreFailures.root(failure) instanceof Error broken) {
-                        faults.onFault("deletion of an object", broken);
-                    }
-                    StoreException trouble = StoreFailures.of(failure);
-                    return CompletableFuture.failedFuture(new IOException(trouble.getMessage(), trouble));
-                })
+        return told("deletion of an object", store.delete(key).thenCompose(deleted -> store.head(key)))
                 .thenCompose(left -> left.isEmpty()
                         ? CompletableFuture.completedFuture(null)
                         : CompletableFuture.failedFuture(new IOException(key + " is still there after its deletion")));
