@@ -4,6 +4,7 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.varve.base.BookieId;
 import io.varve.base.FaultHandler;
+import io.varve.base.PartitionId;
 import io.varve.base.SegmentId;
 import io.varve.base.StartupException;
 import io.varve.bookie.client.BookieClient;
@@ -31,6 +32,7 @@ import io.varve.bookie.task.TaskWork;
 import io.varve.metadata.api.MetadataClient;
 import io.varve.metadata.api.MetadataView;
 import io.varve.metadata.model.BookieTask;
+import io.varve.metadata.model.InternalTopics;
 import io.varve.protocol.config.HostPort;
 import io.varve.protocol.rpc.RpcBounds;
 import io.varve.protocol.rpc.RpcClientOptions;
@@ -56,6 +58,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -86,6 +89,7 @@ public final class BookieNode implements AutoCloseable {
     private volatile BookieSession session;
     private volatile DamageReports damage;
     private volatile SegmentStore store;
+    private volatile Supplier<MetadataView> view;
     private ScheduledExecutorService thread;
     private RpcServer server;
     private BookieService service;
@@ -160,6 +164,7 @@ public final class BookieNode implements AutoCloseable {
         MetadataView first = awaitCluster(metadata);
         clusterId = first.clusterId();
         damage = new DamageReports(self, metadata, thread);
+        view = metadata::view;
         store = parts.openStore(config.storeOptions(clusterId), new Listener());
         closeLater(store);
 
@@ -382,6 +387,17 @@ public final class BookieNode implements AutoCloseable {
             if (now != null) {
                 now.onDirectoryLost();
             }
+        }
+
+        /** What isn't known here yet isn't: whoever is refused asks again. */
+        @Override
+        public boolean isEssential(PartitionId partition) {
+            Supplier<MetadataView> known = view;
+            return known != null
+                    && known.get()
+                            .topic(partition.topic())
+                            .filter(topic -> InternalTopics.isInternal(topic.name()))
+                            .isPresent();
         }
 
         @Override

@@ -83,7 +83,7 @@ final class AppendOp extends JournalOp {
         Verdict verdict = replica.state.judge(epoch, firstOffset, lastOffset);
         end = replica.state.acceptedEnd();
         return switch (verdict) {
-            case ACCEPT -> replica.directory.isFull() ? BookieStatus.READ_ONLY : null;
+            case ACCEPT -> replica.isRefused() ? BookieStatus.READ_ONLY : null;
             case REPEAT -> BookieStatus.OK;
             case GAP -> BookieStatus.GAP;
             case FENCED -> BookieStatus.FENCED;

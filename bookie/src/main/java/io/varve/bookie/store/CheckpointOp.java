@@ -41,7 +41,7 @@ final class CheckpointOp extends JournalOp {
                 && epoch == of.epoch()
                 && !of.fence().refuses(epoch)
                 && of.sealedEnd() == SegmentReplica.UNSEALED
-                && !replica.directory.isFull();
+                && !replica.isRefused();
         return writes ? JournalFormat.recordBytes(RecordType.CHECKPOINT, stateBytes) : 0;
     }
 

@@ -54,7 +54,7 @@ final class CreateOp extends JournalOp {
         if (state.sealedEnd() != SegmentReplica.UNSEALED) {
             return BookieStatus.SEALED;
         }
-        return !replica.isLive() && replica.directory.isFull() ? BookieStatus.READ_ONLY : BookieStatus.OK;
+        return !replica.isLive() && replica.isRefused() ? BookieStatus.READ_ONLY : BookieStatus.OK;
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.varve.bookie.store;
 
+import io.varve.base.PartitionId;
 import io.varve.base.SegmentId;
 import java.io.IOException;
 import java.util.List;
@@ -13,13 +14,17 @@ final class DirectoryChoice {
         this.directories = directories;
     }
 
-    /** The directory asked for by its incarnation, or with 0 the one with the most room per replica; {@code null} if there is none. */
-    DirectoryStore forNew(long incarnation) {
+    /**
+     * The directory asked for by its incarnation, or with 0 the one with the most room per replica; {@code null} if there is none.
+     *
+     * @param partition whose segment it is: some are taken where others are refused
+     */
+    DirectoryStore forNew(long incarnation, PartitionId partition) {
         DirectoryStore best = null;
         for (DirectoryStore store : directories) {
             if (incarnation != 0
                     ? store.incarnation() == incarnation
-                    : !store.isFull() && (best == null || hasMoreRoom(store, best))) {
+                    : !store.refuses(partition) && (best == null || hasMoreRoom(store, best))) {
                 best = store;
             }
         }

@@ -14,6 +14,7 @@ final class DirectoryCondition {
     private volatile long freeBytes;
     private volatile long totalBytes;
     private volatile boolean shortOfSpace;
+    private volatile boolean hasReserve;
     private volatile long fullUntilNs;
 
     DirectoryCondition(StoreOptions options, Clock clock) {
@@ -32,6 +33,11 @@ final class DirectoryCondition {
 
     boolean isOutOfService() {
         return state == DirectoryInfo.State.OUT_OF_SERVICE;
+    }
+
+    /** Whether it is full, and more than half of the reserve is left. */
+    boolean hasReserve() {
+        return state == DirectoryInfo.State.FULL && hasReserve;
     }
 
     /** What is left above the reserve. */
@@ -57,6 +63,7 @@ final class DirectoryCondition {
     /** Something found no room, whatever the file system says: its count of what is free doesn't know of quotas. Answers whether the directory was writable until now. */
     boolean onNoRoom() {
         fullUntilNs = clock.nanoTime() + FULL_NS_MIN;
+        hasReserve = false;
         return change(DirectoryInfo.State.WRITABLE, DirectoryInfo.State.FULL);
     }
 
@@ -72,11 +79,13 @@ final class DirectoryCondition {
         totalBytes = diskBytes;
         shortOfSpace = leftBytes < options.diskReserveBytes();
         freeBytes = Math.max(0, free - options.diskReserveBytes());
+        boolean isTrusted = clock.nanoTime() - fullUntilNs >= 0;
+        hasReserve = isTrusted && free >= options.diskReserveBytes() / 2;
         if (free < options.diskReserveBytes()) {
             return change(DirectoryInfo.State.WRITABLE, DirectoryInfo.State.FULL);
         }
         return free >= options.diskRelieveBytes()
-                && clock.nanoTime() - fullUntilNs >= 0
+                && isTrusted
                 && change(DirectoryInfo.State.FULL, DirectoryInfo.State.WRITABLE);
     }
 

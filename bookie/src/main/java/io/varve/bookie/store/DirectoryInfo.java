@@ -18,7 +18,7 @@ public record DirectoryInfo(
     public enum State {
         /** Everything. */
         WRITABLE,
-        /** Above its high mark: reads, fences, seals and deletions only. */
+        /** Above its high mark: reads, fences, seals and deletions, and appends to what the cluster itself stands on while half of the reserve is left. */
         FULL,
         /** A write or an fsync failed: nothing until the process starts again (I-12). */
         OUT_OF_SERVICE

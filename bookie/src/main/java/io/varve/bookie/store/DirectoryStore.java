@@ -1,5 +1,6 @@
 package io.varve.bookie.store;
 
+import io.varve.base.PartitionId;
 import io.varve.base.SegmentId;
 import io.varve.bookie.client.BookieClient.FenceReply;
 import io.varve.bookie.client.BookieStatus;
@@ -380,6 +381,14 @@ final class DirectoryStore implements Journal.Listener {
 
     boolean isFull() {
         return !condition.isWritable();
+    }
+
+    /**
+     * Whether it takes neither segments nor appends of a partition. When the reserve is begun, those on which the cluster itself stands are still taken, until half of it is left for
+     * fences, deletions and settling: what drains a full disk needs groups and transactions to go on.
+     */
+    boolean refuses(PartitionId partition) {
+        return !condition.isWritable() && !(condition.hasReserve() && shared.listener.isEssential(partition));
     }
 
     boolean isOutOfService() {

@@ -158,7 +158,7 @@ public final class LocalSegmentStore implements SegmentStore {
                 callback.onCreated(BookieStatus.UNKNOWN, -1, 0);
                 return;
             }
-            DirectoryStore directory = choice.forNew(incarnation);
+            DirectoryStore directory = choice.forNew(incarnation, partition);
             if (directory == null) {
                 callback.onCreated(BookieStatus.READ_ONLY, -1, 0);
                 return;
@@ -369,7 +369,7 @@ public final class LocalSegmentStore implements SegmentStore {
         }
         DirectoryStore directory = incarnation == 0 ? choice.whereImportWasBegun(segment.id()) : null;
         if (directory == null) {
-            directory = choice.forNew(incarnation);
+            directory = choice.forNew(incarnation, segment.partition());
         }
         if (directory == null || directory.isFull()) {
             throw new IOException("no data directory takes new segments");

@@ -114,6 +114,11 @@ final class Replica {
                 && state.durableEnd() >= endOffset;
     }
 
+    /** Whether its directory takes nothing more for it. */
+    boolean isRefused() {
+        return directory.refuses(state.fence().partition());
+    }
+
     boolean isIntact() {
         return health == ReplicaInfo.Health.INTACT;
     }

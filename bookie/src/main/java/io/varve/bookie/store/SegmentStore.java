@@ -49,7 +49,7 @@ public interface SegmentStore extends AutoCloseable {
      *
      * <p>Answers: OK when durable, also to a repeat of what the replica holds already; GAP if {@code firstOffset} is above the replica's end
      * (I-3); FENCED if the partition's fence is above {@code epoch} (I-4) or the segment was made under another epoch; NO_SUCH_SEGMENT;
-     * SEALED; TOO_LARGE; BAD_CHECKSUM; INVALID for offsets that can't be; READ_ONLY if the directory is full; OVERLOADED if too much is
+     * SEALED; TOO_LARGE; BAD_CHECKSUM; INVALID for offsets that can't be; READ_ONLY if the directory is full, for all or all but {@link StoreListener#isEssential essential} partitions; OVERLOADED if too much is
      * waiting (see {@link #isCongested}); UNKNOWN if the replica is damaged or its directory went out of service, in which case
      * the entry may or may not be kept.
      *

@@ -1,8 +1,9 @@
 package io.varve.bookie.store;
 
+import io.varve.base.PartitionId;
 import io.varve.base.SegmentId;
 
-/** What the store reports unasked. Called on its threads, one call at a time per directory; must not block. */
+/** What the store reports unasked, and what it asks. Called on its threads, one call at a time per directory; must not block. */
 public interface StoreListener {
 
     /** Reports nothing. */
@@ -14,6 +15,11 @@ public interface StoreListener {
      * @param why one line
      */
     default void onReplicaDamaged(SegmentId segment, long incarnation, String why) {}
+
+    /** Whether the cluster itself stands on a partition: it may use the first half of a full directory's reserve. Asked only then. */
+    default boolean isEssential(PartitionId partition) {
+        return false;
+    }
 
     /** A directory went out of service with all its replicas (I-12). */
     default void onDirectoryLost(long incarnation, String why) {}

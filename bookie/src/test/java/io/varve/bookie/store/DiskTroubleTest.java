@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.netty.buffer.ByteBuf;
 import io.varve.base.Clock;
+import io.varve.base.PartitionId;
 import io.varve.base.SegmentId;
 import io.varve.base.StartupException;
 import io.varve.bookie.client.BookieClient.FenceReply;
@@ -27,6 +28,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
@@ -42,6 +44,7 @@ class DiskTroubleTest {
     private final List<DirectoryStore> directoriesOpen = new ArrayList<>();
     private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
     private final AtomicLong skewNs = new AtomicLong();
+    private final AtomicBoolean essential = new AtomicBoolean();
     private LocalSegmentStore store;
 
     private LocalSegmentStore open() throws IOException {
@@ -54,6 +57,11 @@ class DiskTroubleTest {
             @Override
             public void onDirectoryLost(long incarnation, String why) {
                 lost.add(incarnation);
+            }
+
+            @Override
+            public boolean isEssential(PartitionId partition) {
+                return essential.get();
             }
 
             @Override
@@ -421,6 +429,47 @@ class DiskTroubleTest {
         assertThat(readOnly.poll(10, TimeUnit.SECONDS)).isFalse();
         assertThat(create(2, 6)).isEqualTo(BookieStatus.OK);
         assertThat(append(2, 6, 0)).isEqualTo(BookieStatus.OK);
+    }
+
+    /** S25: what drains a full disk needs the topics that the cluster itself stands on; they have the first half of the reserve. */
+    @Test
+    void aFullDiskTakesWhatTheClusterStandsOnUntilHalfOfTheReserveIsLeft() throws Exception {
+        open();
+        create(1, 5);
+        append(1, 5, 0);
+        long reserveBytes = StoreFixture.options(Path.of("unused")).diskReserveBytes();
+        essential.set(true);
+        setFree(reserveBytes * 3 / 4);
+        assertThat(readOnly.poll(10, TimeUnit.SECONDS)).isTrue();
+        assertThat(append(1, 5, 1)).isEqualTo(BookieStatus.OK);
+        assertThat(create(2, 5)).isEqualTo(BookieStatus.OK);
+        assertThat(append(2, 5, 0)).isEqualTo(BookieStatus.OK);
+        essential.set(false);
+        assertThat(append(1, 5, 2)).as("another partition").isEqualTo(BookieStatus.READ_ONLY);
+        assertThat(create(3, 5)).isEqualTo(BookieStatus.READ_ONLY);
+        essential.set(true);
+        setFree(reserveBytes / 4);
+        awaitRefusal(2, 5, 1);
+        assertThat(create(4, 5)).isEqualTo(BookieStatus.READ_ONLY);
+        assertThat(fence(1, 6).status()).isEqualTo(BookieStatus.OK);
+    }
+
+    /** Journal files that are ready count as free: the journal has them already. */
+    private void setFree(long bytes) {
+        for (int i = 0; i < disks.size(); i++) {
+            int ready = directoriesOpen.get(i).files().readyCount()
+                    + directoriesOpen.get(i).files().freeCount();
+            long fileBytes = StoreFixture.options(Path.of("unused")).journalFileBytes();
+            disks.get(i).setFreeBytes(bytes - ready * fileBytes);
+        }
+    }
+
+    /** The disk is looked at now and then. */
+    private void awaitRefusal(long segment, int epoch, long firstOffset) throws Exception {
+        long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(10);
+        for (long offset = firstOffset; append(segment, epoch, offset) != BookieStatus.READ_ONLY; offset++) {
+            assertThat(System.nanoTime()).as("it is never refused").isLessThan(deadlineNs);
+        }
     }
 
     /** I-7: a read that fails, a copy that is damaged, and one that isn't here are three answers. */

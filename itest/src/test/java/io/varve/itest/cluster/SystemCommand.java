@@ -5,14 +5,14 @@ import java.nio.charset.StandardCharsets;
 import java.util.concurrent.TimeUnit;
 
 /** Commands of the operating system that a test needs. */
-final class SystemCommand {
+public final class SystemCommand {
 
     private static final long MS_MAX = 10_000;
 
     private SystemCommand() {}
 
     /** Runs one to its end. @throws IOException with what it said, if it fails or takes longer than a few seconds */
-    static void run(String... command) throws IOException {
+    public static void run(String... command) throws IOException {
         Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
         try {
             String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);

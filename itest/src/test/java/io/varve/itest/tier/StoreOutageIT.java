@@ -3,7 +3,6 @@ package io.varve.itest.tier;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.varve.base.PartitionId;
-import io.varve.cli.link.MetadataLink;
 import io.varve.cli.report.OffloadReport;
 import io.varve.itest.cluster.AckLog;
 import io.varve.itest.cluster.Await;
@@ -71,7 +70,7 @@ class StoreOutageIT {
                 Await.until(
                         "something is offloaded",
                         PATIENCE,
-                        () -> report(cluster).segments() >= 0 && offloaded(view(cluster)) > 5);
+                        () -> report(cluster).segments() >= 0 && offloaded(cluster.view()) > 5);
 
                 store.always(new Trouble.Answer(503, "SlowDown"));
                 long untilNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(OUTAGE_SECONDS);
@@ -110,7 +109,15 @@ class StoreOutageIT {
         ClusterShape shape = ClusterShape.of(1, 3, 1)
                 .withMetadata("metadata.offload.delay.ms", "100")
                 .withMetadata("metadata.offload.small.wait.ms", "1000");
-        Map<String, String> s3 = Map.of(
+        for (Map.Entry<String, String> key : s3(store).entrySet()) {
+            shape = shape.withBookie(key.getKey(), key.getValue()).withBroker(key.getKey(), key.getValue());
+        }
+        return shape;
+    }
+
+    /** The keys of a cluster that stores in a bucket that goes away: what doesn't come about soon is told soon. */
+    static Map<String, String> s3(PlainS3Server store) {
+        return Map.of(
                 "tiering.store", "s3",
                 "tiering.s3.bucket", PlainS3Server.BUCKET,
                 "tiering.s3.endpoint", store.endpoint().toString(),
@@ -118,10 +125,6 @@ class StoreOutageIT {
                 "tiering.s3.access.key", "any",
                 "tiering.s3.secret.key", "any",
                 "tiering.retry.ms", "2000");
-        for (Map.Entry<String, String> key : s3.entrySet()) {
-            shape = shape.withBookie(key.getKey(), key.getValue()).withBroker(key.getKey(), key.getValue());
-        }
-        return shape;
     }
 
     /** S25: what keeps the cluster itself going is not held up. */
@@ -157,7 +160,7 @@ class StoreOutageIT {
     }
 
     private static OffloadReport report(ProcessCluster cluster) {
-        return OffloadReport.of(view(cluster), System.currentTimeMillis());
+        return OffloadReport.of(cluster.view(), System.currentTimeMillis());
     }
 
     private static long offloaded(MetadataView view) {
@@ -169,11 +172,5 @@ class StoreOutageIT {
                     .count();
         }
         return count;
-    }
-
-    private static MetadataView view(ProcessCluster cluster) {
-        try (MetadataLink link = MetadataLink.open(cluster.layout().metadataNodes(), Duration.ofSeconds(60))) {
-            return link.client().linearizable().join();
-        }
     }
 }

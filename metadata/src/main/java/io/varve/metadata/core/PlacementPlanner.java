@@ -32,10 +32,12 @@ final class PlacementPlanner {
                 .thenComparing(c -> c.bookie.id());
     }
 
-    private PlacementPlanner(MetadataImage image, long seed) {
+    private PlacementPlanner(MetadataImage image, boolean isEssential, long seed) {
         this.seed = seed;
         for (BookieInfo bookie : image.bookies()) {
-            if (bookie.state().takesSegments() && !bookie.incarnations().isEmpty()) {
+            boolean takesIt =
+                    bookie.state().takesSegments() || isEssential && bookie.state() == BookieInfo.State.READ_ONLY;
+            if (takesIt && !bookie.incarnations().isEmpty()) {
                 double share = bookie.totalBytes() <= 0 ? 1 : (double) bookie.freeBytes() / bookie.totalBytes();
                 double load = (image.segmentIndex().writtenOn(bookie.id()) + 1) / Math.max(FREE_SHARE_LEAST, share);
                 candidates.add(
@@ -48,11 +50,15 @@ final class PlacementPlanner {
     /**
      * Places for a new segment: {@code replicas} of them, or as many as there are; those to avoid only if there would be fewer than {@code acks} without them.
      *
+     * @param isEssential whether the cluster itself stands on the partition: full bookies keep a reserve for it, which is used where there are no others
      * @return fewer than {@code acks} if there are not enough bookies
      */
-    static List<Replica> place(MetadataImage image, int replicas, int acks, Collection<BookieId> avoid, long seed) {
-        PlacementPlanner planner = new PlacementPlanner(image, seed);
-        planner.choose(replicas, planner.withSlow(avoid));
+    static List<Replica> place(
+            MetadataImage image, int replicas, int acks, boolean isEssential, Collection<BookieId> avoid, long seed) {
+        PlacementPlanner planner = new PlacementPlanner(image, isEssential, seed);
+        List<BookieId> full = planner.with(avoid, BookieInfo.State.READ_ONLY);
+        planner.choose(replicas, planner.with(full, BookieInfo.State.SLOW));
+        planner.choose(replicas, full);
         planner.choose(replicas, avoid);
         planner.choose(acks, List.of());
         return planner.chosen;
@@ -71,20 +77,20 @@ final class PlacementPlanner {
             Collection<BookieId> staying,
             Collection<BookieId> avoid,
             long seed) {
-        PlacementPlanner planner = new PlacementPlanner(image, seed);
+        PlacementPlanner planner = new PlacementPlanner(image, false, seed);
         for (BookieId holder : staying) {
             image.bookie(holder).ifPresent(b -> planner.racks.add(b.rack()));
         }
         planner.candidates.removeIf(c -> holders.contains(c.bookie.id()));
-        planner.choose(1, planner.withSlow(avoid));
+        planner.choose(1, planner.with(avoid, BookieInfo.State.SLOW));
         planner.choose(1, avoid);
         return planner.chosen.stream().findFirst();
     }
 
-    private List<BookieId> withSlow(Collection<BookieId> avoid) {
+    private List<BookieId> with(Collection<BookieId> avoid, BookieInfo.State state) {
         List<BookieId> all = new ArrayList<>(avoid);
         for (Candidate candidate : candidates) {
-            if (candidate.bookie.state() == BookieInfo.State.SLOW) {
+            if (candidate.bookie.state() == state) {
                 all.add(candidate.bookie.id());
             }
         }

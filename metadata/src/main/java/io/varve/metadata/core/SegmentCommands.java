@@ -8,6 +8,7 @@ import io.varve.base.SegmentId;
 import io.varve.metadata.api.MetadataException.Reason;
 import io.varve.metadata.model.BookieInfo;
 import io.varve.metadata.model.BrokerInfo;
+import io.varve.metadata.model.InternalTopics;
 import io.varve.metadata.model.ManifestRef;
 import io.varve.metadata.model.PartitionState;
 import io.varve.metadata.model.Replica;
@@ -40,7 +41,8 @@ final class SegmentCommands {
         Topic topic = image.topic(partition.id().topic()).orElseThrow();
         Set<BookieId> avoid = new TreeSet<>();
         command.getAvoidList().forEach(id -> avoid.add(new BookieId(id)));
-        List<Replica> replicas = PlacementPlanner.place(image, topic.replicas(), topic.acks(), avoid, draft.seed());
+        List<Replica> replicas = PlacementPlanner.place(
+                image, topic.replicas(), topic.acks(), InternalTopics.isInternal(topic.name()), avoid, draft.seed());
         unless(
                 replicas.size() >= topic.acks(),
                 Reason.NOT_ENOUGH_BOOKIES,

@@ -36,7 +36,7 @@ public record BookieInfo(
         WRITABLE,
         /** Takes new segments, but is asked only where there is no other: an fsync of one of its disks takes long. */
         SLOW,
-        /** Full or told to: reads, fences and deletions only. */
+        /** Full: reads, fences and deletions only, and what internal topics need as long as the reserve lasts. */
         READ_ONLY,
         /** Being emptied for good. */
         DRAINING,

@@ -21,7 +21,7 @@ class PlacementPlannerTest {
     private final Cluster cluster = new Cluster();
 
     private List<Replica> place(int replicas, long seed) {
-        return PlacementPlanner.place(cluster.image(), replicas, 1, Set.of(), seed);
+        return PlacementPlanner.place(cluster.image(), replicas, 1, false, Set.of(), seed);
     }
 
     private static int rackOf(Replica replica) {
@@ -61,13 +61,39 @@ class PlacementPlannerTest {
         }
     }
 
+    /** S25: full bookies keep a reserve for the topics that the cluster itself stands on. */
+    @Test
+    void fullBookiesAreChosenForEssentialPartitionsAloneAndLast() {
+        IntStream.rangeClosed(1, 4).forEach(id -> cluster.bookie(id, "", (long) id));
+        state(1, BookieStateProto.BOOKIE_READ_ONLY);
+        slow(2);
+        for (long seed = 0; seed < 50; seed++) {
+            assertThat(place(4, seed)).hasSize(3);
+            assertThat(essential(3, seed))
+                    .extracting(replica -> replica.bookie().value())
+                    .containsExactlyInAnyOrder(2, 3, 4);
+            assertThat(essential(4, seed)).hasSize(4);
+        }
+        IntStream.rangeClosed(2, 4).forEach(id -> state(id, BookieStateProto.BOOKIE_READ_ONLY));
+        assertThat(place(3, 1)).isEmpty();
+        assertThat(essential(3, 1)).hasSize(3);
+    }
+
+    private List<Replica> essential(int replicas, long seed) {
+        return PlacementPlanner.place(cluster.image(), replicas, 1, true, Set.of(), seed);
+    }
+
     private void slow(int id) {
+        state(id, BookieStateProto.BOOKIE_SLOW);
+    }
+
+    private void state(int id, BookieStateProto state) {
         long session = cluster.image().bookie(new BookieId(id)).orElseThrow().sessionId();
         cluster.done(MetadataCommand.newBuilder()
                 .setSetBookieState(SetBookieStateCommand.newBuilder()
                         .setId(id)
                         .setSessionId(session)
-                        .setState(BookieStateProto.BOOKIE_SLOW)
+                        .setState(state)
                         .setFreeBytes(1)
                         .setTotalBytes(1)));
     }

@@ -8,6 +8,7 @@ import io.varve.base.PartitionId;
 import io.varve.bookie.client.BookieStatus;
 import io.varve.metadata.api.MetadataView;
 import io.varve.metadata.model.BookieInfo;
+import io.varve.metadata.model.InternalTopics;
 import io.varve.metadata.model.PartitionState;
 import io.varve.metadata.model.SegmentDescriptor;
 import io.varve.metadata.model.Topic;
@@ -72,6 +73,8 @@ final class OwnedLog implements PartitionLog, ReadableLog {
 
     private final long startedNs;
 
+    private final boolean isInternal;
+
     private PartitionLeader<ByteBuf> leader;
     private LogState state;
     private PartitionState partition;
@@ -110,6 +113,11 @@ final class OwnedLog implements PartitionLog, ReadableLog {
         this.tail = new TailCache(loop.tailBudget());
         this.logReader = new LogReader(context, loop, this, reader, tail);
         this.startedNs = context.clock().nanoTime();
+        this.isInternal = context.metadata()
+                .view()
+                .topic(id.topic())
+                .filter(topic -> InternalTopics.isInternal(topic.name()))
+                .isPresent();
     }
 
     // ---- tenure
@@ -433,7 +441,8 @@ final class OwnedLog implements PartitionLog, ReadableLog {
                 return LogError.INVALID_RECORD;
             }
         }
-        if (context.pendingBytes().get() > context.options().pendingBytesTotalMax()) {
+        // What waits for full bookies must not keep back what drains them (S25 of the user reports).
+        if (!isInternal && context.pendingBytes().get() > context.options().pendingBytesTotalMax()) {
             return LogError.OVERLOADED;
         }
         return switch (leader.admit(bytes)) {

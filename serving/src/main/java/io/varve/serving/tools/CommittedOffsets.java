@@ -1,6 +1,6 @@
 package io.varve.serving.tools;
 
-import io.varve.serving.coordinator.InternalTopics;
+import io.varve.metadata.model.InternalTopics;
 import io.varve.serving.kafka.restore.OffsetRecords;
 import java.nio.ByteBuffer;
 import java.util.List;

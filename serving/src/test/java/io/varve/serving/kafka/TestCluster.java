@@ -2,8 +2,8 @@ package io.varve.serving.kafka;
 
 import io.varve.base.Clock;
 import io.varve.base.PartitionId;
+import io.varve.metadata.model.InternalTopics;
 import io.varve.metadata.model.Topic;
-import io.varve.serving.coordinator.InternalTopics;
 import io.varve.serving.kafka.runtime.BrokerClient;
 import io.varve.serving.kafka.runtime.CoordinatorOptions;
 import io.varve.serving.log.InMemoryPartitionLog;

@@ -2,7 +2,7 @@ package io.varve.serving.kafka.group;
 
 import io.varve.base.Clock;
 import io.varve.metadata.api.MetadataView;
-import io.varve.serving.coordinator.InternalTopics;
+import io.varve.metadata.model.InternalTopics;
 import io.varve.serving.kafka.metadata.KafkaImage;
 import io.varve.serving.kafka.runtime.ClockTime;
 import io.varve.serving.kafka.runtime.CoordinatorHost;

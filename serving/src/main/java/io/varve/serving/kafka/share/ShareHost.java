@@ -1,7 +1,7 @@
 package io.varve.serving.kafka.share;
 
 import io.varve.base.Clock;
-import io.varve.serving.coordinator.InternalTopics;
+import io.varve.metadata.model.InternalTopics;
 import io.varve.serving.kafka.metadata.KafkaImage;
 import io.varve.serving.kafka.runtime.ClockTime;
 import io.varve.serving.kafka.runtime.CoordinatorHost;

@@ -1,8 +1,8 @@
 package io.varve.serving.kafka.share;
 
 import io.varve.base.PartitionId;
+import io.varve.metadata.model.InternalTopics;
 import io.varve.metadata.model.PartitionState;
-import io.varve.serving.coordinator.InternalTopics;
 import io.varve.serving.kafka.runtime.Answers;
 import io.varve.serving.kafka.runtime.BrokerClient;
 import io.varve.serving.kafka.runtime.CoordinatorFinder;

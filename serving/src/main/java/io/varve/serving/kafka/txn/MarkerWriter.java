@@ -2,8 +2,8 @@ package io.varve.serving.kafka.txn;
 
 import io.varve.base.PartitionId;
 import io.varve.metadata.api.MetadataView;
+import io.varve.metadata.model.InternalTopics;
 import io.varve.metadata.model.Topic;
-import io.varve.serving.coordinator.InternalTopics;
 import io.varve.serving.core.txn.TxnPartition;
 import io.varve.serving.kafka.runtime.Answers;
 import io.varve.serving.kafka.runtime.LogErrors;

@@ -1,7 +1,7 @@
 package io.varve.serving.kafka.txn;
 
+import io.varve.metadata.model.InternalTopics;
 import io.varve.metadata.model.PartitionState;
-import io.varve.serving.coordinator.InternalTopics;
 import io.varve.serving.coordinator.TransactionCoordinators.Verification;
 import io.varve.serving.core.txn.Txn;
 import io.varve.serving.kafka.runtime.BrokerClient;

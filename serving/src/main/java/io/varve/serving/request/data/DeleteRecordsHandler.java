@@ -1,8 +1,8 @@
 package io.varve.serving.request.data;
 
+import io.varve.metadata.model.InternalTopics;
 import io.varve.metadata.model.Topic;
 import io.varve.metadata.model.TopicConfigs;
-import io.varve.serving.coordinator.InternalTopics;
 import io.varve.serving.log.LogError;
 import io.varve.serving.request.Answer;
 import io.varve.serving.request.BrokerServices;

@@ -1,8 +1,8 @@
 package io.varve.serving.request.topic;
 
 import io.varve.metadata.api.MetadataView;
+import io.varve.metadata.model.InternalTopics;
 import io.varve.metadata.model.Topic;
-import io.varve.serving.coordinator.InternalTopics;
 import io.varve.serving.request.Answer;
 import io.varve.serving.request.BrokerServices;
 import io.varve.serving.request.ClientQuotas;

@@ -4,9 +4,9 @@ import static io.varve.serving.kafka.Eventually.get;
 
 import io.varve.base.Clock;
 import io.varve.base.PartitionId;
+import io.varve.metadata.model.InternalTopics;
 import io.varve.metadata.model.Topic;
 import io.varve.protocol.runtime.SystemClock;
-import io.varve.serving.coordinator.InternalTopics;
 import io.varve.serving.kafka.Contexts;
 import io.varve.serving.kafka.Eventually;
 import io.varve.serving.kafka.FakeMetadata;

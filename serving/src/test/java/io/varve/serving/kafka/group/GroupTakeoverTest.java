@@ -5,9 +5,9 @@ import static io.varve.serving.kafka.Eventually.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.varve.base.PartitionId;
+import io.varve.metadata.model.InternalTopics;
 import io.varve.metadata.model.Topic;
 import io.varve.protocol.runtime.SystemClock;
-import io.varve.serving.coordinator.InternalTopics;
 import io.varve.serving.kafka.FakeMetadata;
 import io.varve.serving.log.InMemoryPartitionLog;
 import io.varve.serving.log.InMemoryPartitionLogs;

@@ -3,8 +3,8 @@ package io.varve.serving.kafka.group;
 import static io.varve.serving.kafka.Eventually.get;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.varve.metadata.model.InternalTopics;
 import io.varve.metadata.model.Topic;
-import io.varve.serving.coordinator.InternalTopics;
 import io.varve.serving.kafka.Contexts;
 import io.varve.serving.kafka.FakeMetadata;
 import io.varve.serving.kafka.metadata.KafkaImage;

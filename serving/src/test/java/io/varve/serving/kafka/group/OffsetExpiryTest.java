@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.varve.base.Clock;
 import io.varve.base.PartitionId;
-import io.varve.serving.coordinator.InternalTopics;
+import io.varve.metadata.model.InternalTopics;
 import io.varve.serving.kafka.FakeMetadata;
 import io.varve.serving.log.InMemoryPartitionLogs;
 import java.util.Map;

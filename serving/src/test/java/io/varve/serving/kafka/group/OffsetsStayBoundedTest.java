@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.netty.buffer.Unpooled;
 import io.varve.base.PartitionId;
-import io.varve.serving.coordinator.InternalTopics;
+import io.varve.metadata.model.InternalTopics;
 import io.varve.serving.kafka.FakeMetadata;
 import io.varve.serving.log.InMemoryPartitionLog;
 import io.varve.serving.log.InMemoryPartitionLogs;
@@ -31,7 +31,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** {@code __consumer_offsets} is as long as what lives in it, and loads as fast. */
+/** S22: {@code __consumer_offsets} is as long as what lives in it, and loads as fast. */
 class OffsetsStayBoundedTest {
 
     private static final int GROUPS = 1_000;

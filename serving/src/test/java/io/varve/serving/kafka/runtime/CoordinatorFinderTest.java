@@ -3,7 +3,7 @@ package io.varve.serving.kafka.runtime;
 import static io.varve.serving.kafka.Eventually.get;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.varve.serving.coordinator.InternalTopics;
+import io.varve.metadata.model.InternalTopics;
 import io.varve.serving.kafka.Contexts;
 import io.varve.serving.kafka.FakeMetadata;
 import java.util.List;

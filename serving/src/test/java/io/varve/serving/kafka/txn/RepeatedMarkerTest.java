@@ -4,7 +4,7 @@ import static io.varve.serving.kafka.Eventually.get;
 import static io.varve.serving.kafka.Eventually.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.varve.serving.coordinator.InternalTopics;
+import io.varve.metadata.model.InternalTopics;
 import io.varve.serving.kafka.Contexts;
 import io.varve.serving.kafka.TestCluster;
 import java.util.List;

@@ -3,7 +3,7 @@ package io.varve.serving.kafka.txn;
 import static io.varve.serving.kafka.Eventually.get;
 
 import io.netty.buffer.Unpooled;
-import io.varve.serving.coordinator.InternalTopics;
+import io.varve.metadata.model.InternalTopics;
 import io.varve.serving.coordinator.TransactionCoordinators;
 import io.varve.serving.kafka.Contexts;
 import io.varve.serving.kafka.Eventually;

@@ -4,8 +4,8 @@ import static io.varve.serving.kafka.Eventually.get;
 import static io.varve.serving.kafka.Eventually.until;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.varve.metadata.model.InternalTopics;
 import io.varve.serving.coordinator.GroupCoordinators;
-import io.varve.serving.coordinator.InternalTopics;
 import io.varve.serving.coordinator.TransactionCoordinators;
 import io.varve.serving.coordinator.TransactionCoordinators.Verification;
 import io.varve.serving.kafka.Contexts;

@@ -1,6 +1,6 @@
-package io.varve.serving.coordinator;
+package io.varve.metadata.model;
 
-/** The names of the topics in which coordinators keep their state. Clients may read them, but neither write nor delete them. */
+/** The names of the topics in which coordinators keep their state. Clients may read them, but neither write nor delete them; what keeps clients back when disks fill up does not keep these back. */
 public final class InternalTopics {
 
     /** Groups and their committed offsets. */
