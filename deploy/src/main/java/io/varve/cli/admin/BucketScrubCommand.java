@@ -66,6 +66,10 @@ final class BucketScrubCommand implements Callable<Integer> {
         counts.print(System.out);
         report.orphans()
                 .forEach((key, bytes) -> System.out.println("orphan: " + key + " (" + Units.bytes(bytes) + ")"));
+        if (report.orphansLeftOut() > 0) {
+            System.out.println(
+                    "orphan: and " + Units.count(report.orphansLeftOut()) + " more, to be seen when these are deleted");
+        }
         report.staleUploadKeys().forEach(key -> System.out.println("upload never completed: " + key));
         report.wrong().forEach((key, what) -> System.out.println("WRONG: " + key + " " + what));
     }

@@ -36,9 +36,14 @@ public final class ObjectKeys {
         return key.append(".seg").toString();
     }
 
+    /** What all keys of a partition begin with. */
+    public static String partitionPrefix(String clusterId, PartitionId partition) {
+        return clusterPrefix(clusterId) + partition.topic() + "/" + partition.index() + "/";
+    }
+
     /** What the keys of a partition's manifests begin with. */
     public static String manifestPrefix(String clusterId, PartitionId partition) {
-        return clusterPrefix(clusterId) + partition.topic() + "/" + partition.index() + "/manifest/";
+        return partitionPrefix(clusterId, partition) + "manifest/";
     }
 
     /**

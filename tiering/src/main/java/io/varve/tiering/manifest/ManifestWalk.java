@@ -36,15 +36,24 @@ public final class ManifestWalk {
      * @throws io.varve.tiering.api.RemoteReadException if a part of it can't be read: what was visited so far is not all there is
      */
     public void walk(ManifestRef manifest, PartitionId partition, long fromOffset, Visitor visitor) {
+        walk(manifest, partition, fromOffset, Long.MAX_VALUE, visitor);
+    }
+
+    /**
+     * {@link #walk(ManifestRef, PartitionId, long, Visitor)} through some of the segments; the leaves are all named.
+     *
+     * @param upToOffset segments that begin above it are left out
+     */
+    public void walk(ManifestRef manifest, PartitionId partition, long fromOffset, long upToOffset, Visitor visitor) {
         long from = Math.max(fromOffset, manifest.startOffset());
         ManifestRoot root = joined(manifest.key(), reads.root(manifest, partition));
         visitor.onManifest(manifest.key(), manifest.length());
         for (ManifestRoot.Leaf leaf : root.leaves()) {
             String key = reads.keyOf(leaf, partition);
             visitor.onManifest(key, leaf.length());
-            if (leaf.endOffset() > from) {
+            if (leaf.endOffset() > from && leaf.startOffset() <= upToOffset) {
                 joined(key, reads.leaf(leaf, partition)).segments().stream()
-                        .filter(segment -> segment.endOffset() > from)
+                        .filter(segment -> segment.endOffset() > from && segment.startOffset() <= upToOffset)
                         .forEach(visitor::onSegment);
             }
         }

@@ -3,6 +3,7 @@ package io.varve.tiering.scrub;
 import io.varve.base.Clock;
 import io.varve.metadata.api.MetadataView;
 import io.varve.metadata.model.ObjectKeys;
+import io.varve.tiering.core.KeyRange;
 import io.varve.tiering.core.ObjectReferences;
 import io.varve.tiering.core.OrphanScrub;
 import io.varve.tiering.manifest.ManifestWalk;
@@ -26,11 +27,21 @@ import java.util.function.Supplier;
 
 /**
  * Finds orphans of both kinds (I-11): objects that nothing names, and names without an object. Looks at its own cluster's keys only. Used by
- * one thread, which it blocks; holds one line for each thing found.
+ * one thread, which it blocks.
+ *
+ * <p>Bucket and metadata are gone through side by side, a stretch of keys at a time, for a bucket may hold more keys than memory does. Of each stretch the metadata is asked
+ * after it was listed, which is what {@link OrphanScrub} builds on.
  */
 public final class Scrubber {
 
     private static final int PAGE = 1000;
+
+    /** Keys that are looked at together: so many of the bucket's, and of the metadata's, are in memory. */
+    static final int STRETCH = 10_000;
+
+    /** So many are told in one look. */
+    static final int ORPHANS_MAX = 100_000;
+
     private static final int DELETE_TRIES = 3;
 
     private final ObjectStore store;
@@ -50,13 +61,15 @@ public final class Scrubber {
      * What was found.
      *
      * @param counts objects by verdict
-     * @param orphans keys that nothing names, with their lengths
+     * @param orphans keys that nothing names, with their lengths; the first of them if there are very many
+     * @param orphansLeftOut how many more there are: another look finds them when those are gone
      * @param wrong what is wrong with named objects, by key: missing, or of another length. Alarms
      * @param staleUploads begun long ago and never completed
      */
     public record Report(
             Map<OrphanScrub.Verdict, Long> counts,
             TreeMap<String, Long> orphans,
+            long orphansLeftOut,
             TreeMap<String, String> wrong,
             List<ObjectStore.Upload> staleUploads) {
 
@@ -86,29 +99,90 @@ public final class Scrubber {
         }
     }
 
+    /** Says what is named. */
+    @FunctionalInterface
+    public interface References {
+        /**
+         * What the metadata knows of some keys, as of a moment after the call; linearizable.
+         *
+         * @param range others may be left out, and are not looked at
+         */
+        ObjectReferences in(KeyRange range);
+    }
+
     /**
      * Looks, and changes nothing.
      *
-     * @param references asked for once, after the listing: a linearizable view's
+     * @param references asked for each stretch of keys after it was listed
      * @param progress is told how many objects were listed so far
      * @throws StoreException if the bucket can't be listed: then nothing is known
      */
-    public Report look(Supplier<ObjectReferences> references, LongConsumer progress) {
-        long nowMs = clock.wallTimeMs();
-        List<ObjectStore.Stat> listed = listAll(progress);
-        ObjectReferences named = references.get();
-        OrphanScrub scrub = new OrphanScrub(clusterId, named, nowMs, graceMs);
-        Map<OrphanScrub.Verdict, Long> counts = new EnumMap<>(OrphanScrub.Verdict.class);
-        TreeMap<String, Long> orphans = new TreeMap<>();
-        TreeMap<String, String> wrong = new TreeMap<>();
-        TreeSet<String> missing = new TreeSet<>(named.lengths().keySet());
-        named.unreadable().forEach((partition, why) -> wrong.put(partition + "/manifest", "can't be read: " + why));
-        for (ObjectStore.Stat object : listed) {
+    public Report look(References references, LongConsumer progress) {
+        Look look = new Look(references);
+        List<ObjectStore.Stat> stretch = new ArrayList<>();
+        Optional<String> cursor = Optional.empty();
+        long listed = 0;
+        do {
+            ObjectStore.Page<ObjectStore.Stat> page =
+                    get(store.list(ObjectKeys.clusterPrefix(clusterId), cursor, PAGE));
+            stretch.addAll(page.items());
+            listed += page.items().size();
+            progress.accept(listed);
+            cursor = page.cursor();
+            if (stretch.size() >= STRETCH || cursor.isEmpty()) {
+                look.through(stretch, cursor.isEmpty());
+                stretch.clear();
+            }
+        } while (cursor.isPresent());
+        return new Report(look.counts, look.orphans, look.orphansLeftOut, look.wrong, staleUploads(look.nowMs));
+    }
+
+    /** What was found so far. */
+    private final class Look {
+
+        private final References references;
+        private final long nowMs = clock.wallTimeMs();
+        private final Map<OrphanScrub.Verdict, Long> counts = new EnumMap<>(OrphanScrub.Verdict.class);
+        private final TreeMap<String, Long> orphans = new TreeMap<>();
+        private final TreeMap<String, String> wrong = new TreeMap<>();
+        private long orphansLeftOut;
+        private String after = "";
+
+        Look(References references) {
+            this.references = references;
+        }
+
+        /** Keys that follow those before, in order. */
+        void through(List<ObjectStore.Stat> listed, boolean isEnd) {
+            Optional<String> last = isEnd
+                    ? Optional.empty()
+                    : Optional.of(listed.get(listed.size() - 1).key());
+            KeyRange range = new KeyRange(after, last);
+            ObjectReferences named = references.in(range);
+            named.unreadable().forEach((partition, why) -> wrong.put(partition + "/manifest", "can't be read: " + why));
+            OrphanScrub scrub = new OrphanScrub(clusterId, named, nowMs, graceMs);
+            TreeSet<String> missing = new TreeSet<>(named.lengths().keySet());
+            missing.removeIf(key -> !range.contains(key));
+            for (ObjectStore.Stat object : listed) {
+                missing.remove(object.key());
+                judge(object, scrub, named);
+            }
+            // Written after the listing went by, or not there at all: the store's word on the one key decides.
+            for (String key : missing) {
+                if (get(store.head(key)).isEmpty()) {
+                    wrong.put(key, "is not there, the metadata names it");
+                }
+            }
+            after = last.orElse(after);
+        }
+
+        private void judge(ObjectStore.Stat object, OrphanScrub scrub, ObjectReferences named) {
             OrphanScrub.Verdict verdict = scrub.judge(object.key(), object.length(), object.modifiedMs());
             counts.merge(verdict, 1L, Long::sum);
-            missing.remove(object.key());
-            if (verdict == OrphanScrub.Verdict.ORPHAN) {
+            if (verdict == OrphanScrub.Verdict.ORPHAN && orphans.size() < ORPHANS_MAX) {
                 orphans.put(object.key(), object.length());
+            } else if (verdict == OrphanScrub.Verdict.ORPHAN) {
+                orphansLeftOut++;
             } else if (verdict == OrphanScrub.Verdict.WRONG_LENGTH) {
                 wrong.put(
                         object.key(),
@@ -116,23 +190,16 @@ public final class Scrubber {
                                 + named.lengths().get(object.key()));
             }
         }
-        // Written after the listing went by, or not there at all: the store's word on the one key decides.
-        for (String key : missing) {
-            if (get(store.head(key)).isEmpty()) {
-                wrong.put(key, "is not there, the metadata names it");
-            }
-        }
-        return new Report(counts, orphans, wrong, staleUploads(nowMs));
     }
 
     /**
-     * {@link #look(Supplier, LongConsumer)} by what a metadata view names, and the manifests that it points to.
+     * {@link #look(References, LongConsumer)} by what metadata views name, and the manifests that they point to.
      *
-     * @param view asked for after the listing, and again if a manifest was replaced while it was read; linearizable
+     * @param view asked for after the listing of each stretch of keys, and again if a manifest was replaced while it was read; linearizable
      */
     public Report lookByView(Supplier<MetadataView> view, LongConsumer progress) {
-        ReferenceCollector collector = new ReferenceCollector(new ManifestWalk(store, clusterId), view);
-        return look(collector::collect, progress);
+        ManifestWalk manifests = new ManifestWalk(store, clusterId);
+        return look(range -> new ReferenceCollector(manifests, clusterId, view, range).collect(), progress);
     }
 
     /**
@@ -162,19 +229,6 @@ public final class Scrubber {
             rest = new ArrayList<>(failed.keySet());
         }
         return failed;
-    }
-
-    private List<ObjectStore.Stat> listAll(LongConsumer progress) {
-        List<ObjectStore.Stat> all = new ArrayList<>();
-        Optional<String> cursor = Optional.empty();
-        do {
-            ObjectStore.Page<ObjectStore.Stat> page =
-                    get(store.list(ObjectKeys.clusterPrefix(clusterId), cursor, PAGE));
-            all.addAll(page.items());
-            progress.accept(all.size());
-            cursor = page.cursor();
-        } while (cursor.isPresent());
-        return all;
     }
 
     private List<ObjectStore.Upload> staleUploads(long nowMs) {

@@ -6,19 +6,27 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.varve.base.Clock;
 import io.varve.base.PartitionId;
 import io.varve.metadata.model.ObjectKeys;
+import io.varve.tiering.core.KeyRange;
 import io.varve.tiering.core.ObjectReferences;
 import io.varve.tiering.core.OrphanScrub;
 import io.varve.tiering.core.OrphanScrub.Verdict;
+import io.varve.tiering.object.ObjectStore;
 import io.varve.tiering.object.ObjectStore.Verb;
 import io.varve.tiering.object.StoreException;
+import io.varve.tiering.object.WrappedObjectStore;
 import io.varve.tiering.testing.FaultyObjectStore;
 import io.varve.tiering.testing.FaultyObjectStore.Fault;
 import io.varve.tiering.testing.MemoryObjectStore;
 import io.varve.tiering.testing.TestSegments;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
 /** Case C16: what crashes and half-done deletions leave behind is found, and nothing else is touched (I-11). */
@@ -90,7 +98,7 @@ class ScrubberTest {
     @Test
     void anObjectCommittedAfterTheBucketWasListedIsNotMissing() {
         Scrubber.Report late = scrubber.look(
-                () -> {
+                range -> {
                     name(write(9, 100), 100);
                     return references();
                 },
@@ -151,6 +159,102 @@ class ScrubberTest {
         assertThat(memory.openUploads()).isEqualTo(2);
     }
 
+    /** A bucket has more keys than memory: it is gone through side by side with the metadata, a stretch at a time. */
+    @Test
+    void aLargeBucketIsLookedAtInStretchesAndNothingIsMissedBetweenThem() {
+        long keys = 3 * Scrubber.STRETCH + 17;
+        Set<Long> orphans = Set.of(1L, Scrubber.STRETCH - 1L, (long) Scrubber.STRETCH, keys - 1);
+        Set<Long> absent = Set.of(0L, Scrubber.STRETCH + 1L, 2L * Scrubber.STRETCH, keys);
+        ObjectStore large = new ListedStore(keys, absent);
+        List<KeyRange> asked = new ArrayList<>();
+        nowMs += GRACE_MS;
+        Scrubber.Report report = new Scrubber(large, TestSegments.CLUSTER, clock, GRACE_MS)
+                .look(
+                        range -> {
+                            asked.add(range);
+                            long from = range.offsetFrom(TestSegments.CLUSTER, TestSegments.PARTITION);
+                            long upTo = Math.min(keys, range.offsetUpTo(TestSegments.CLUSTER, TestSegments.PARTITION));
+                            TreeMap<String, Long> some = new TreeMap<>();
+                            for (long number = from; number <= upTo; number++) {
+                                String key = ListedStore.key(number);
+                                if (range.contains(key) && !orphans.contains(number)) {
+                                    some.put(key, ListedStore.BYTES);
+                                }
+                            }
+                            assertThat(some).hasSizeLessThanOrEqualTo(Scrubber.STRETCH + absent.size());
+                            return new ObjectReferences(some, live, due, unreadable);
+                        },
+                        listed -> {});
+        assertThat(asked).hasSize(4);
+        assertThat(asked.get(0).after()).isEmpty();
+        for (int i = 1; i < asked.size(); i++) {
+            assertThat(asked.get(i - 1).last()).hasValue(asked.get(i).after());
+        }
+        assertThat(asked.get(3).last()).isEmpty();
+        assertThat(report.orphans().keySet())
+                .containsExactlyInAnyOrderElementsOf(
+                        orphans.stream().map(ListedStore::key).toList());
+        assertThat(report.wrong().keySet())
+                .containsExactlyInAnyOrderElementsOf(
+                        absent.stream().map(ListedStore::key).toList());
+        assertThat(report.counts()).containsEntry(Verdict.REFERENCED, keys - orphans.size() - absent.size() + 1);
+    }
+
+    /** A bucket of numbered objects that nobody has to hold: the object of each number begins at that offset. */
+    private static final class ListedStore extends WrappedObjectStore {
+
+        private static final long BYTES = 100;
+
+        private final long keys;
+        private final Set<Long> absent;
+
+        ListedStore(long keys, Set<Long> absent) {
+            super(new MemoryObjectStore());
+            this.keys = keys;
+            this.absent = absent;
+        }
+
+        static String key(long number) {
+            return ObjectKeys.segment(TestSegments.CLUSTER, TestSegments.PARTITION, number, number);
+        }
+
+        @Override
+        public CompletableFuture<Page<Stat>> list(String prefix, Optional<String> cursor, int max) {
+            long from = cursor.map(Long::parseLong).orElse(0L);
+            List<Stat> items = new ArrayList<>();
+            long number = from;
+            for (; number < keys && items.size() < max; number++) {
+                if (!absent.contains(number)) {
+                    items.add(new Stat(key(number), BYTES, 0));
+                }
+            }
+            Optional<String> next = number < keys ? Optional.of(Long.toString(number)) : Optional.empty();
+            return CompletableFuture.completedFuture(new Page<>(items, next));
+        }
+
+        @Override
+        protected <T> CompletableFuture<T> around(
+                Verb verb, String key, long bytes, Supplier<CompletableFuture<T>> call) {
+            return call.get();
+        }
+    }
+
+    /** C16.7: in a bucket that lets nothing be deleted nothing is, and each key is told. */
+    @Test
+    void anImmutableBucketIsReportedOn() {
+        String orphan = write(1, 10);
+        nowMs += GRACE_MS;
+        store.always(Verb.BULK_DELETE, new Fault.Leave(List.of(orphan)));
+        Scrubber.Report report = look();
+        assertThat(report.orphans()).containsOnlyKeys(orphan);
+        assertThat(scrubber.clean(report)).containsOnlyKeys(orphan);
+        assertThat(memory.objects()).containsOnlyKeys(orphan);
+        store.always(Verb.BULK_DELETE, new Fault.Fail(StoreException.Kind.FORBIDDEN));
+        assertThatThrownBy(() -> scrubber.clean(report)).isInstanceOf(StoreException.class);
+        assertThat(memory.objects()).containsOnlyKeys(orphan);
+    }
+
+    /** S5, C16.5: a bulk delete answers well although some keys failed. */
     @Test
     void keysThatABulkDeleteLeftAreTriedAgain() {
         String orphan = write(1, 10);
@@ -173,7 +277,7 @@ class ScrubberTest {
     }
 
     private Scrubber.Report look() {
-        return scrubber.look(this::references, listed -> {});
+        return scrubber.look(range -> references(), listed -> {});
     }
 
     private ObjectReferences references() {
