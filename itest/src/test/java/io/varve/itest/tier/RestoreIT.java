@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.varve.base.PartitionId;
 import io.varve.base.StartupException.Reason;
-import io.varve.cli.link.MetadataLink;
 import io.varve.cli.process.ChildProcess;
 import io.varve.itest.cluster.AckLog;
 import io.varve.itest.cluster.Await;
@@ -15,6 +14,9 @@ import io.varve.itest.cluster.NumberedProducer;
 import io.varve.itest.cluster.ProcessCluster;
 import io.varve.itest.cluster.ReadBack;
 import io.varve.metadata.api.MetadataView;
+import io.varve.metadata.model.ManifestRef;
+import io.varve.metadata.model.PartitionState;
+import io.varve.metadata.model.SegmentChain;
 import io.varve.metadata.model.SegmentDescriptor;
 import io.varve.metadata.model.Topic;
 import java.io.IOException;
@@ -34,7 +36,6 @@ import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.config.ConfigResource;
-import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -59,10 +60,19 @@ class RestoreIT {
 
     @Test
     void everythingButTheBucketIsDestroyedAndRecordsConfigurationsAndGroupsComeBack() throws Exception {
-        ProcessCluster cluster = clusters.start(shape());
-        String topicId = fill(cluster);
-        awaitOffloadedAndBackedUp(cluster);
-        String lostId = view(cluster).clusterId();
+        loseAndRestore(clusters.start(shape()), false);
+    }
+
+    /** Records and commits that only manifests describe come back like others. */
+    @Test
+    void whatOnlyManifestsDescribeComesBack() throws Exception {
+        loseAndRestore(clusters.start(shape().withMetadata("metadata.manifest.segments.min", "1")), true);
+    }
+
+    private void loseAndRestore(ProcessCluster cluster, boolean inManifests) throws Exception {
+        String topicId = fill(cluster, inManifests ? "0" : "-2");
+        awaitOffloadedAndBackedUp(cluster, inManifests);
+        String lostId = cluster.view().clusterId();
 
         cluster.killAll();
         for (int id = 1; id <= 3; id++) {
@@ -80,8 +90,8 @@ class RestoreIT {
         assertThat(again.exitCode()).as(again.output()).isEqualTo(Reason.DIRECTORY_FOREIGN.exitCode());
 
         cluster.startAll();
-        assertThat(view(cluster).clusterId()).isNotEqualTo(lostId);
-        assertThat(view(cluster).bucketId()).isEqualTo(lostId);
+        assertThat(cluster.view().clusterId()).isNotEqualTo(lostId);
+        assertThat(cluster.view().bucketId()).isEqualTo(lostId);
         assertIsAsItWas(cluster, topicId);
         assertTheGroupGoesOn(cluster);
         assertTheLostClusterIsRefused(cluster);
@@ -96,8 +106,15 @@ class RestoreIT {
     }
 
     /** @return the kept topic's id */
-    private String fill(ProcessCluster cluster) throws Exception {
-        cluster.createTopic(KEPT, 2, Map.of("segment.bytes", "262144", "segment.ms", "2000", "retention.ms", "-1"));
+    private String fill(ProcessCluster cluster, String localRetentionBytes) throws Exception {
+        cluster.createTopic(
+                KEPT,
+                2,
+                Map.of(
+                        "segment.bytes", "262144",
+                        "segment.ms", "2000",
+                        "retention.ms", "-1",
+                        "local.retention.bytes", localRetentionBytes));
         cluster.createTopic(ON_BOOKIES_ONLY, 1, Map.of());
         try (NumberedProducer producer = new NumberedProducer(cluster.bootstrap(), KEPT, 100, acks, PATIENCE)) {
             producer.start(1, RECORDS, 0).done().get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
@@ -113,7 +130,11 @@ class RestoreIT {
             ConfigResource offsets = new ConfigResource(ConfigResource.Type.TOPIC, OFFSETS);
             admin.incrementalAlterConfigs(Map.of(
                             offsets,
-                            List.of(new AlterConfigOp(new ConfigEntry("segment.ms", "500"), AlterConfigOp.OpType.SET))))
+                            List.of(
+                                    new AlterConfigOp(new ConfigEntry("segment.ms", "500"), AlterConfigOp.OpType.SET),
+                                    new AlterConfigOp(
+                                            new ConfigEntry("local.retention.bytes", localRetentionBytes),
+                                            AlterConfigOp.OpType.SET))))
                     .all()
                     .get(60, TimeUnit.SECONDS);
             commit(
@@ -134,37 +155,22 @@ class RestoreIT {
         }
     }
 
-    private static KafkaConsumer<byte[], byte[]> member(ProcessCluster cluster) {
-        Map<String, Object> config = Map.of(
-                "bootstrap.servers",
-                cluster.bootstrap(),
-                "group.id",
-                GROUP,
-                "enable.auto.commit",
-                false,
-                "auto.offset.reset",
-                "none",
-                "default.api.timeout.ms",
-                120_000);
-        return new KafkaConsumer<>(config, new ByteArrayDeserializer(), new ByteArrayDeserializer());
-    }
-
     private static void commit(ProcessCluster cluster, Map<TopicPartition, OffsetAndMetadata> offsets) {
-        try (KafkaConsumer<byte[], byte[]> member = member(cluster)) {
+        try (KafkaConsumer<byte[], byte[]> member = Members.of(cluster.bootstrap(), GROUP)) {
             member.assign(offsets.keySet());
             member.commitSync(offsets);
         }
     }
 
-    private void awaitOffloadedAndBackedUp(ProcessCluster cluster) throws Exception {
+    private void awaitOffloadedAndBackedUp(ProcessCluster cluster, boolean inManifests) throws Exception {
         Await.until("all of the topic is offloaded", PATIENCE, () -> {
-            MetadataView view = view(cluster);
+            MetadataView view = cluster.view();
             Topic topic = view.topic(KEPT).orElseThrow();
             return offloadedEnd(view, topic, 0) == acks.end(0) && offloadedEnd(view, topic, 1) == acks.end(1);
         });
         try (Admin admin = cluster.admin()) {
             Await.until("the commits are offloaded", PATIENCE, () -> {
-                MetadataView view = view(cluster);
+                MetadataView view = cluster.view();
                 Topic topic = view.topic(OFFSETS).orElseThrow();
                 for (int index = 0; index < topic.partitions(); index++) {
                     if (offloadedEnd(view, topic, index) < end(admin, index)) {
@@ -174,8 +180,28 @@ class RestoreIT {
                 return true;
             });
         }
-        long version = view(cluster).version();
+        if (inManifests) {
+            Await.until("all of that is in manifests alone", PATIENCE, () -> isInManifestsAlone(cluster));
+        }
+        long version = cluster.view().version();
         Await.until("a backup of that", PATIENCE, () -> newestBackup(cluster) >= version);
+    }
+
+    /** Of the partitions that have something. */
+    private static boolean isInManifestsAlone(ProcessCluster cluster) {
+        MetadataView view = cluster.view();
+        for (String name : List.of(KEPT, OFFSETS)) {
+            for (PartitionState partition :
+                    view.partitions(view.topic(name).orElseThrow().id())) {
+                SegmentChain chain = partition.chain();
+                boolean hasSealed =
+                        chain.segments().stream().anyMatch(s -> s.state() == SegmentDescriptor.State.SEALED);
+                if (hasSealed || name.equals(KEPT) && chain.manifest().isEmpty()) {
+                    return false;
+                }
+            }
+        }
+        return true;
     }
 
     private static long end(Admin admin, int index) {
@@ -192,11 +218,10 @@ class RestoreIT {
     }
 
     private static long offloadedEnd(MetadataView view, Topic topic, int index) {
-        long end = 0;
-        for (SegmentDescriptor segment : view.partition(new PartitionId(topic.id(), index))
-                .orElseThrow()
-                .chain()
-                .segments()) {
+        SegmentChain chain =
+                view.partition(new PartitionId(topic.id(), index)).orElseThrow().chain();
+        long end = chain.manifest().map(ManifestRef::endOffset).orElse(0L);
+        for (SegmentDescriptor segment : chain.segments()) {
             end = segment.isOffloaded() ? segment.endOffset() : end;
         }
         return end;
@@ -212,12 +237,6 @@ class RestoreIT {
                     .orElse(-1);
         } catch (IOException e) {
             throw new AssertionError(e);
-        }
-    }
-
-    private static MetadataView view(ProcessCluster cluster) {
-        try (MetadataLink link = MetadataLink.open(cluster.layout().metadataNodes(), Duration.ofSeconds(60))) {
-            return link.client().linearizable().join();
         }
     }
 
@@ -262,7 +281,7 @@ class RestoreIT {
         }
         ReadBack.of(cluster.bootstrap(), KEPT, 2, PATIENCE).isExactly(acks);
         long wanted = acks.end(0) - 5_000 + 1_000;
-        try (KafkaConsumer<byte[], byte[]> member = member(cluster)) {
+        try (KafkaConsumer<byte[], byte[]> member = Members.of(cluster.bootstrap(), GROUP)) {
             member.subscribe(List.of(KEPT));
             long[] got = {0};
             long[] first = {Long.MAX_VALUE};

@@ -3,7 +3,6 @@ package io.varve.itest.tier;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.varve.base.PartitionId;
-import io.varve.cli.link.MetadataLink;
 import io.varve.itest.cluster.AckLog;
 import io.varve.itest.cluster.Await;
 import io.varve.itest.cluster.ClusterShape;
@@ -26,7 +25,6 @@ import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.consumer.OffsetOutOfRangeException;
 import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -57,7 +55,7 @@ class TieredOwnerChangeIT {
             assertThat(producer.failure()).isNull();
         }
         Await.until("most of it is in object storage alone", PATIENCE, () -> localStart(cluster) > RECORDS / 2);
-        try (KafkaConsumer<byte[], byte[]> member = member(cluster)) {
+        try (KafkaConsumer<byte[], byte[]> member = Members.of(cluster.bootstrap(), GROUP)) {
             member.assign(List.of(PARTITION));
             member.commitSync(Map.of(PARTITION, new OffsetAndMetadata(5)));
         }
@@ -86,7 +84,7 @@ class TieredOwnerChangeIT {
         try (Admin admin = cluster.admin()) {
             assertThat(earliest(admin)).isZero();
         }
-        try (KafkaConsumer<byte[], byte[]> member = member(cluster)) {
+        try (KafkaConsumer<byte[], byte[]> member = Members.of(cluster.bootstrap(), GROUP)) {
             member.assign(List.of(PARTITION));
             long[] next = {from};
             Await.until("records from " + from + " on", PATIENCE, () -> {
@@ -102,7 +100,7 @@ class TieredOwnerChangeIT {
     }
 
     private void onlyWhatWasDeletedIsOutOfRange(ProcessCluster cluster) throws Exception {
-        try (KafkaConsumer<byte[], byte[]> reader = member(cluster);
+        try (KafkaConsumer<byte[], byte[]> reader = Members.of(cluster.bootstrap(), GROUP);
                 Admin admin = cluster.admin()) {
             reader.assign(List.of(PARTITION));
             reader.seek(PARTITION, 6_005);
@@ -145,31 +143,14 @@ class TieredOwnerChangeIT {
                 .offset();
     }
 
-    private static KafkaConsumer<byte[], byte[]> member(ProcessCluster cluster) {
-        Map<String, Object> config = Map.of(
-                "bootstrap.servers",
-                cluster.bootstrap(),
-                "group.id",
-                GROUP,
-                "enable.auto.commit",
-                false,
-                "auto.offset.reset",
-                "none",
-                "default.api.timeout.ms",
-                120_000);
-        return new KafkaConsumer<>(config, new ByteArrayDeserializer(), new ByteArrayDeserializer());
-    }
-
     /** Where what bookies hold begins. */
     private static long localStart(ProcessCluster cluster) {
-        try (MetadataLink link = MetadataLink.open(cluster.layout().metadataNodes(), Duration.ofSeconds(60))) {
-            MetadataView view = link.client().linearizable().join();
-            Topic topic = view.topic(TOPIC).orElseThrow();
-            return view.partition(new PartitionId(topic.id(), 0)).orElseThrow().chain().segments().stream()
-                    .filter(segment -> !segment.replicas().isEmpty())
-                    .mapToLong(SegmentDescriptor::startOffset)
-                    .findFirst()
-                    .orElse(0);
-        }
+        MetadataView view = cluster.view();
+        Topic topic = view.topic(TOPIC).orElseThrow();
+        return view.partition(new PartitionId(topic.id(), 0)).orElseThrow().chain().segments().stream()
+                .filter(segment -> !segment.replicas().isEmpty())
+                .mapToLong(SegmentDescriptor::startOffset)
+                .findFirst()
+                .orElse(0);
     }
 }

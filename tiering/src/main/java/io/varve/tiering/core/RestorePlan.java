@@ -13,7 +13,6 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.SortedMap;
-import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
@@ -42,15 +41,15 @@ public final class RestorePlan {
      * What there is.
      *
      * @param backup the last known metadata, if any
-     * @param objects all intact objects, by partition
-     * @param manifests keys of the backup's manifests that are still there
+     * @param objects all intact objects that no usable manifest names, by partition
+     * @param manifestsFrom of the backup's manifests that can be read, the offset from which on everything is there that they name
      * @param replicas R of topics that the backup doesn't know
      * @param acks A of topics that the backup doesn't know
      */
     public record Found(
             Optional<MetadataView> backup,
             SortedMap<PartitionId, List<HeldObject>> objects,
-            SortedSet<String> manifests,
+            SortedMap<PartitionId, Long> manifestsFrom,
             int replicas,
             int acks) {}
 
@@ -141,10 +140,8 @@ public final class RestorePlan {
         long floor = wasFrom;
         long knownEnd = known.map(RestorePlan::sealedEnd).orElse(floor);
         Optional<ManifestRef> manifest = known.flatMap(p -> p.chain().manifest())
-                .filter(m -> found.manifests().contains(m.key()))
-                .filter(m -> coveredFrom(id, m.endOffset()) < m.endOffset());
-        floor = Math.max(
-                floor, manifest.map(m -> coveredFrom(id, m.endOffset())).orElse(0L));
+                .filter(m -> found.manifestsFrom().getOrDefault(id, Long.MAX_VALUE) < m.endOffset());
+        floor = Math.max(floor, manifest.map(m -> found.manifestsFrom().get(id)).orElse(0L));
         List<SegmentDescriptor> segments = new ArrayList<>();
         long next = manifest.map(ManifestRef::endOffset).orElse(-1L);
         for (SegmentDescriptor segment : candidates(topic, id, Math.max(floor, next))) {
@@ -173,24 +170,6 @@ public final class RestorePlan {
                         id, start(floor, knownEnd, manifest, segments), manifest, segments, epoch + EPOCHS_LEFT_OUT),
                 wasFrom,
                 knownEnd);
-    }
-
-    /** The offset from which on objects hold everything below {@code end}; {@code end} if none holds what comes right before it. */
-    private long coveredFrom(PartitionId id, long end) {
-        List<HeldObject> objects = new ArrayList<>(found.objects().getOrDefault(id, List.of()));
-        objects.sort((a, b) -> Long.compare(a.ref().startOffset(), b.ref().startOffset()));
-        long from = end;
-        long next = -1;
-        for (HeldObject object : objects) {
-            if (object.ref().startOffset() >= end) {
-                break;
-            }
-            if (next < object.ref().startOffset()) {
-                from = object.ref().startOffset();
-            }
-            next = Math.max(next, object.ref().endOffset());
-        }
-        return next >= end ? from : end;
     }
 
     private RestoredPartition told(String name, RestoredPartition restored, long floor, long knownEnd) {

@@ -1,13 +1,10 @@
 package io.varve.tiering.tools;
 
-import io.varve.base.PartitionId;
 import io.varve.metadata.api.MetadataView;
 import io.varve.metadata.client.MetadataCopy;
-import io.varve.metadata.model.PartitionState;
 import io.varve.metadata.model.RestoredPartition;
 import io.varve.metadata.model.Topic;
 import io.varve.tiering.api.MetadataBackups;
-import io.varve.tiering.core.HeldObject;
 import io.varve.tiering.core.RestorePlan;
 import io.varve.tiering.object.ClusterMarker;
 import io.varve.tiering.object.ObjectStore;
@@ -18,8 +15,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.TreeMap;
-import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.function.LongConsumer;
@@ -65,7 +60,7 @@ public final class BucketRestore {
     }
 
     /**
-     * Looks at the newest backup that is intact, and at every object.
+     * Looks at the newest backup that is intact, and at every object: those that its manifests name are looked for in the listing, the others are asked what they hold.
      *
      * @param scratch a directory for the backup's copy
      * @param replicas R of topics that no backup knows
@@ -96,41 +91,17 @@ public final class BucketRestore {
             lost.add(
                     "there is no backup of the metadata: configurations, access rules and the starts of logs are lost");
         }
-        BucketSurvey.Survey survey = new BucketSurvey(store, bucketId).look(progress);
-        survey.unreadable().forEach((key, reason) -> lost.add("object " + key + ": " + reason));
-        TreeMap<PartitionId, List<HeldObject>> objects = new TreeMap<>();
-        long count = survey.unreadable().size();
-        for (var partition : survey.partitions().entrySet()) {
-            objects.put(
-                    partition.getKey(),
-                    List.copyOf(partition.getValue().objects().values()));
-            count += partition.getValue().objects().size();
-        }
-        RestorePlan.Restored plan =
-                RestorePlan.of(new RestorePlan.Found(metadata, objects, manifests(metadata), replicas, acks));
+        RestoreSurvey survey = new RestoreSurvey(store, bucketId, lost);
+        survey.look(metadata, progress);
+        RestorePlan.Restored plan = RestorePlan.of(
+                new RestorePlan.Found(metadata, survey.objects(), survey.manifestsFrom(), replicas, acks));
         lost.addAll(plan.lost());
-        return new Found(used, metadata, plan.topics(), plan.partitions(), lost, count);
+        return new Found(used, metadata, plan.topics(), plan.partitions(), lost, survey.count());
     }
 
     /** Makes the bucket the new cluster's; whatever is left of the old one refuses to start from then on. */
     public void takeOver(String newClusterId, String token) {
         get(new ClusterMarker(store, bucketId, newClusterId).takeOver(token));
-    }
-
-    private TreeSet<String> manifests(Optional<MetadataView> metadata) {
-        TreeSet<String> there = new TreeSet<>();
-        metadata.ifPresent(view -> view.topics().forEach(topic -> {
-            for (PartitionState partition : view.partitions(topic.id())) {
-                partition
-                        .chain()
-                        .manifest()
-                        .filter(m -> get(store.head(m.key()))
-                                .filter(stat -> stat.length() == m.length())
-                                .isPresent())
-                        .ifPresent(m -> there.add(m.key()));
-            }
-        }));
-        return there;
     }
 
     private static <T> T get(CompletableFuture<T> answer) {

@@ -75,21 +75,43 @@ public final class BucketSurvey {
      * @throws io.varve.tiering.object.StoreException if the bucket can't be listed
      */
     public Survey look(LongConsumer progress) {
+        return look(ObjectKeys.clusterPrefix(clusterId), (key, object) -> false, progress);
+    }
+
+    /** Takes objects that need not be read, for somebody knows already what they say. In the order of keys. */
+    @FunctionalInterface
+    interface Known {
+        /** Whether it is one of those. */
+        boolean take(SegmentKey key, ObjectStore.Stat object);
+    }
+
+    /**
+     * {@link #look(LongConsumer)} at some of the keys. A page of the listing in memory, and what was read.
+     *
+     * @param prefix of the keys
+     */
+    Survey look(String prefix, Known known, LongConsumer progress) {
         TreeMap<PartitionId, TreeMap<String, HeldObject>> objects = new TreeMap<>();
         TreeMap<String, String> unreadable = new TreeMap<>();
         ArrayDeque<Asked> asked = new ArrayDeque<>();
-        long read = 0;
-        for (ObjectStore.Stat object : segments()) {
-            asked.add(new Asked(object.key(), ObjectReads.tail(store, object.key(), object.length())));
-            if (asked.size() == IN_FLIGHT_MAX) {
-                take(asked.poll(), objects, unreadable);
-                progress.accept(++read);
+        long seen = 0;
+        Optional<String> cursor = Optional.empty();
+        do {
+            ObjectStore.Page<ObjectStore.Stat> page = get(store.list(prefix, cursor, PAGE));
+            for (ObjectStore.Stat object : page.items()) {
+                Optional<SegmentKey> key = SegmentKey.parse(clusterId, object.key());
+                if (key.isPresent() && !known.take(key.get(), object)) {
+                    if (asked.size() == IN_FLIGHT_MAX) {
+                        take(asked.poll(), objects, unreadable);
+                    }
+                    asked.add(new Asked(object.key(), ObjectReads.tail(store, object.key(), object.length())));
+                }
+                seen += key.isPresent() ? 1 : 0;
             }
-        }
-        while (!asked.isEmpty()) {
-            take(asked.poll(), objects, unreadable);
-            progress.accept(++read);
-        }
+            progress.accept(seen);
+            cursor = page.cursor();
+        } while (cursor.isPresent());
+        asked.forEach(last -> take(last, objects, unreadable));
         TreeMap<PartitionId, Partition> partitions = new TreeMap<>();
         objects.forEach((partition, held) -> partitions.put(partition, partition(held)));
         return new Survey(partitions, unreadable);
@@ -145,20 +167,6 @@ public final class BucketSurvey {
             newest = isNewer ? object : newest;
         }
         return new Partition(newest.topicName(), ChainFinder.find(candidates), objects);
-    }
-
-    private List<ObjectStore.Stat> segments() {
-        List<ObjectStore.Stat> found = new ArrayList<>();
-        Optional<String> cursor = Optional.empty();
-        do {
-            ObjectStore.Page<ObjectStore.Stat> page =
-                    get(store.list(ObjectKeys.clusterPrefix(clusterId), cursor, PAGE));
-            page.items().stream()
-                    .filter(object -> SegmentKey.parse(clusterId, object.key()).isPresent())
-                    .forEach(found::add);
-            cursor = page.cursor();
-        } while (cursor.isPresent());
-        return found;
     }
 
     private static <T> T get(CompletableFuture<T> answer) {

@@ -130,6 +130,7 @@ class ObjectFormatTest {
         assertThat(again).isInstanceOf(ObjectTail.Result.Found.class);
     }
 
+    /** S20: only a sealed segment, with all that it was sealed with, becomes an object. */
     @Test
     void aSegmentThatIsCutShortOrDamagedIsNeverWritten() {
         TestSegments.Segment whole = TestSegments.segment(1, 0, 10, 200, false);

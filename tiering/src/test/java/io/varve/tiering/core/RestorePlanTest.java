@@ -28,7 +28,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 
 class RestorePlanTest {
@@ -118,7 +117,9 @@ class RestorePlanTest {
         object(partition, "orders", 1, 100, 150);
         object(partition, "orders", 2, 150, 200);
         object(partition, "orders", 3, 200, 260);
-        RestoredPartition restored = plan(backup, "root").partitions().get(0);
+        RestoredPartition restored = plan(backup, new TreeMap<>(Map.of(partition, 100L)))
+                .partitions()
+                .get(0);
         assertThat(restored.manifest()).isPresent();
         assertThat(restored.logStartOffset())
                 .as("what retention took since is gone")
@@ -128,16 +129,26 @@ class RestorePlanTest {
                 .containsExactly(200L);
         assertThat(restored.endOffset()).isEqualTo(260);
 
-        RestoredPartition without = plan(backup, "another").partitions().get(0);
+        RestoredPartition without = plan(backup, new TreeMap<>()).partitions().get(0);
         assertThat(without.manifest()).isEmpty();
         assertThat(without.segments())
                 .extracting(SegmentDescriptor::startOffset)
                 .containsExactly(100L, 150L, 200L);
     }
 
-    private RestorePlan.Restored plan(MetadataView backup, String manifest) {
-        return RestorePlan.of(
-                new RestorePlan.Found(Optional.of(backup), objects, new TreeSet<>(List.of(manifest)), 3, 2));
+    @Test
+    void aManifestWhoseObjectsAreAllGoneIsNotUsed() {
+        MetadataView backup = metadata.image().replay(withManifest(partition, "root", 0, 200));
+        object(partition, "orders", 3, 200, 260);
+        RestoredPartition restored = plan(backup, new TreeMap<>(Map.of(partition, 200L)))
+                .partitions()
+                .get(0);
+        assertThat(restored.manifest()).isEmpty();
+        assertThat(restored.logStartOffset()).isEqualTo(200);
+    }
+
+    private RestorePlan.Restored plan(MetadataView backup, TreeMap<PartitionId, Long> manifestsFrom) {
+        return RestorePlan.of(new RestorePlan.Found(Optional.of(backup), objects, manifestsFrom, 3, 2));
     }
 
     /** A backup's record of a partition with a manifest. */
@@ -193,7 +204,7 @@ class RestorePlanTest {
 
     private RestorePlan.Restored plan(boolean withBackup) {
         return RestorePlan.of(new RestorePlan.Found(
-                withBackup ? Optional.of(metadata.view()) : Optional.empty(), objects, new TreeSet<>(), 3, 2));
+                withBackup ? Optional.of(metadata.view()) : Optional.empty(), objects, new TreeMap<>(), 3, 2));
     }
 
     private static org.assertj.core.groups.Tuple tuple(long a, long b) {
