@@ -124,6 +124,7 @@ class ReportsTest {
                 .isZero();
     }
 
+    /** S27: for each partition, why its oldest segment is still local alone. */
     @Test
     void whatWaitsForObjectStorageIsToldWithItsAgeAndWhyItWaits() {
         sealFirstSegment(100, 5_000);

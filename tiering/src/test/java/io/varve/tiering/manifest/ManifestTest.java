@@ -241,6 +241,7 @@ class ManifestTest {
                 .hasMessageContaining("I-8");
     }
 
+    /** S9: what can't be read is no empty stretch. */
     @Test
     void whatTheStoreLosesOrChangesIsNotReturnedAsWritten() {
         for (Fault fault : new Fault[] {

@@ -18,7 +18,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** The faults of case C15 as callers see them: not at all, or told, and never by more requests than need be. */
+/** The faults of cases S15 and C15 as callers see them: not at all, or told, and never by more requests than need be. */
 class BackoffObjectStoreTest {
 
     private final MemoryObjectStore memory = new MemoryObjectStore();

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Case C15: a store that answers 400 to checksum headers, trailers and chunked signing and wants Content-MD5 on bulk deletes keeps the
+ * Cases S16 and C15: a store that answers 400 to checksum headers, trailers and chunked signing and wants Content-MD5 on bulk deletes keeps the
  * whole contract with the generic profile, and is found out by the probe with another; and what stores do on bad days has its name.
  */
 class PlainS3StoreIT extends ObjectStoreContract {

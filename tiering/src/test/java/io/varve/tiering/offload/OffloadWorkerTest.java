@@ -116,6 +116,7 @@ class OffloadWorkerTest {
                 List.of(Verb.GET, new Fault.Hang(), "had no answer"));
     }
 
+    /** S2, S4, C14: said to be done and not there, or never answered: the attempt fails, and the next has another name. */
     @ParameterizedTest
     @MethodSource("faultsOfSinglePuts")
     void nothingThatGoesWrongWithASinglePutCountsAsOffloaded(List<Object> fault) throws Exception {
@@ -135,6 +136,7 @@ class OffloadWorkerTest {
                 List.of(Verb.COMPLETE_UPLOAD, new Fault.Fail(StoreException.Kind.UPLOAD_GONE), "made to fail"));
     }
 
+    /** S4, S8, C14, C16.2: the same of uploads in parts, also of one whose id the store has forgotten: the next begins from nothing under another. */
     @ParameterizedTest
     @MethodSource("faultsOfParts")
     void nothingThatGoesWrongWithAPartCountsAsOffloaded(List<Object> fault) throws Exception {
@@ -142,6 +144,7 @@ class OffloadWorkerTest {
         assertOnceFailsThenSucceeds(TestSegments.chain(1, 500, 1000, false), (String) fault.get(2));
     }
 
+    /** S6: an upload that was completed, with its answer lost, is no orphan. */
     @Test
     void aCompletionWhoseAnswerWasLostIsFoundOut() throws Exception {
         faulty.once(Verb.COMPLETE_UPLOAD, new Fault.DoThenFail(StoreException.Kind.UPLOAD_GONE));
@@ -149,6 +152,7 @@ class OffloadWorkerTest {
         assertHolds(offload(segments), segments);
     }
 
+    /** S9: what can't be read in full is not merged into an object without it. */
     @Test
     void aDamagedLocalCopyIsNotOffloaded() {
         TestSegments.Segment segment = TestSegments.segment(1, 0, 20, 1000, false);
@@ -181,6 +185,7 @@ class OffloadWorkerTest {
         assertThatThrownBy(() -> attempts.get(0).get(10, TimeUnit.SECONDS)).isInstanceOf(ExecutionException.class);
     }
 
+    /** S5: a deletion is durable in the metadata until the store says that the object is gone. */
     @Test
     void aDeletionIsBelievedOnlyWhenTheObjectIsGone() throws Exception {
         ObjectRef object = offload(TestSegments.chain(1, 5, 300, true));

@@ -3,21 +3,15 @@ package io.varve.tiering.sim;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
-import io.varve.base.BookieId;
 import io.varve.base.PartitionId;
 import io.varve.metadata.api.MetadataClient;
-import io.varve.metadata.api.MetadataClient.Roll;
-import io.varve.metadata.api.MetadataClient.Seal;
-import io.varve.metadata.api.MetadataException;
 import io.varve.metadata.core.PlannerSettings;
 import io.varve.metadata.model.BookieTask;
-import io.varve.metadata.model.BrokerInfo;
 import io.varve.metadata.model.ManifestRef;
 import io.varve.metadata.model.ObjectKeys;
 import io.varve.metadata.model.ObjectRef;
 import io.varve.metadata.model.PartitionState;
 import io.varve.metadata.model.SegmentDescriptor;
-import io.varve.metadata.model.Topic;
 import io.varve.metadata.testing.InMemoryMetadata;
 import io.varve.metadata.testing.StepClock;
 import io.varve.tiering.api.ManifestEditor;
@@ -38,7 +32,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
-import java.util.TreeSet;
 import java.util.concurrent.CompletionException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -48,7 +41,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * Bookies are killed at every step of building and pruning manifests: between any two calls to the store, and between the store and the metadata, whose real state machine and
  * planners they are driven by; answers of the metadata get lost, tasks are withdrawn and given to others while the first is still at it. After every step every offset from the
  * log's start on is described once, and its object is there (I-8, I-10, I-11); whoever still holds an old pointer gets what it asks for, or an error; in the end, after a scrub, the
- * bucket holds what is named and nothing else. The oracle is the list of what was sealed.
+ * bucket holds what is named and nothing else (S6, S10, S19). The oracle is the list of what was sealed.
  */
 class ManifestCrashSimulation {
 
@@ -63,11 +56,7 @@ class ManifestCrashSimulation {
         long lateRefused = 0;
         for (int seed = 0; seed < SEEDS; seed++) {
             Run run = new Run(seed, Bug.NONE);
-            try {
-                run.go();
-            } catch (Exception | AssertionError e) {
-                throw new AssertionError("seed " + seed + ": " + e.getMessage(), e);
-            }
+            OnePartition.run(seed, run);
             crashes += run.crashes;
             built += run.built;
             pruned += run.pruned;
@@ -82,15 +71,7 @@ class ManifestCrashSimulation {
     @ParameterizedTest
     @EnumSource(value = Bug.class, mode = EnumSource.Mode.EXCLUDE, names = "NONE")
     void aPlantedBugIsFound(Bug bug) {
-        boolean found = false;
-        for (int seed = 0; seed < SEEDS && !found; seed++) {
-            try {
-                new Run(seed, bug).go();
-            } catch (Exception | AssertionError e) {
-                found = true;
-            }
-        }
-        assertThat(found).as("a seed found it").isTrue();
+        OnePartition.assertFound(SEEDS, seed -> new Run(seed, bug));
     }
 
     /** What the histories must be able to find. */
@@ -107,14 +88,15 @@ class ManifestCrashSimulation {
     }
 
     /** One history. */
-    private static final class Run {
+    private static final class Run implements OnePartition.History {
 
         private static final int OFFSETS_EACH = 10;
 
         private final Bug bug;
         private final SplittableRandom random;
-        private final StepClock clock = new StepClock(1_000_000);
-        private final MemoryObjectStore bucket = new MemoryObjectStore(clock::wallTimeMs);
+        private final OnePartition log;
+        private final StepClock clock;
+        private final MemoryObjectStore bucket;
         private final InMemoryMetadata metadata;
         private final MetadataClient client;
         private final PartitionId partition;
@@ -124,7 +106,6 @@ class ManifestCrashSimulation {
 
         private final List<ManifestRef> pointersSeen = new ArrayList<>();
         private final List<Runnable> lateCommits = new ArrayList<>();
-        private SegmentDescriptor open;
         private int crashes;
         private int built;
         private int pruned;
@@ -135,32 +116,23 @@ class ManifestCrashSimulation {
             random = new SplittableRandom(seed);
             PlannerSettings settings =
                     new PlannerSettings(1_000, 3_000, 1, 1_000, 20_000, 30_000, 600_000, 4, 2, 8, 3, 2, 600_000);
-            metadata = new InMemoryMetadata(clock, seed, settings).withBookies(3);
-            client = metadata.newClient();
-            client.registerBroker(new BrokerInfo(
-                            1,
-                            11,
-                            "",
-                            List.of(new BrokerInfo.Endpoint("P", "PLAINTEXT", "localhost", 1)),
-                            BrokerInfo.State.LIVE))
-                    .join();
-            Topic topic = client.createTopic(
-                            "orders",
-                            1,
-                            3,
-                            Map.of(
-                                    "local.retention.ms", "2000",
-                                    "retention.ms", random.nextBoolean() ? "-1" : "400000",
-                                    "retention.bytes", random.nextBoolean() ? "-1" : "20000"))
-                    .join();
-            partition = new PartitionId(topic.id(), 0);
-            clusterId = metadata.view().clusterId();
-            open = client.allocateSegment(partition, 0, 0, Set.of()).join();
-            client.roll(new Roll(partition, 0, Optional.empty(), open.id())).join();
-            open = state().chain().open().orElseThrow();
+            log = new OnePartition(
+                    seed,
+                    settings,
+                    Map.of(
+                            "local.retention.ms", "2000",
+                            "retention.ms", random.nextBoolean() ? "-1" : "400000",
+                            "retention.bytes", random.nextBoolean() ? "-1" : "20000"));
+            clock = log.clock;
+            bucket = log.bucket;
+            metadata = log.metadata;
+            client = log.client;
+            partition = log.id;
+            clusterId = log.clusterId;
         }
 
-        void go() {
+        @Override
+        public void go() {
             for (int step = 0; step < STEPS; step++) {
                 switch (random.nextInt(8)) {
                     case 0 -> write();
@@ -189,22 +161,16 @@ class ManifestCrashSimulation {
 
         /** The owner seals what it wrote and opens the next segment. */
         private void write() {
-            long end = open.startOffset() + OFFSETS_EACH;
-            Set<BookieId> holders = new TreeSet<>();
-            open.replicas().forEach(replica -> holders.add(replica.bookie()));
-            SegmentDescriptor next =
-                    client.allocateSegment(partition, 0, end, Set.of()).join();
-            Seal seal = new Seal(open.id(), end, 1_000, clock.wallTimeMs(), holders);
-            client.roll(new Roll(partition, 0, Optional.of(seal), next.id())).join();
-            sealed.put(open.startOffset(), end);
-            open = state().chain().open().orElseThrow();
+            long start = log.open().startOffset();
+            log.roll(start + OFFSETS_EACH, 1_000, clock.wallTimeMs());
+            sealed.put(start, start + OFFSETS_EACH);
         }
 
         private void deleteRecords() {
             if (random.nextInt(6) == 0) {
-                long start = state().logStartOffset();
+                long start = log.state().logStartOffset();
                 long to = start + random.nextInt(5 * OFFSETS_EACH);
-                client.advanceLogStart(partition, 0, Math.min(to, open.startOffset()))
+                client.advanceLogStart(partition, 0, Math.min(to, log.open().startOffset()))
                         .join();
             }
         }
@@ -214,7 +180,7 @@ class ManifestCrashSimulation {
             if (!lateCommits.isEmpty() && random.nextInt(4) == 0) {
                 lateCommits.remove(random.nextInt(lateCommits.size())).run();
             }
-            List<BookieTask> tasks = new ArrayList<>(metadata.view().tasks());
+            List<BookieTask> tasks = log.tasks();
             if (tasks.isEmpty()) {
                 return;
             }
@@ -246,7 +212,7 @@ class ManifestCrashSimulation {
                 bucket.delete(deletion.key()).join();
             }
             if (!dies) {
-                ignoreLoss(() -> client.completeTask(task.taskId()).join());
+                OnePartition.ignoreLoss(() -> client.completeTask(task.taskId()).join());
             }
         }
 
@@ -267,7 +233,8 @@ class ManifestCrashSimulation {
                     first.startOffset(),
                     last.endOffset(),
                     last.maxTimestampMs());
-            ignoreLoss(() -> client.commitOffload(task.taskId(), object).join());
+            OnePartition.ignoreLoss(
+                    () -> client.commitOffload(task.taskId(), object).join());
         }
 
         private void edit(BookieTask task, DyingObjectStore store) {
@@ -282,7 +249,8 @@ class ManifestCrashSimulation {
                     commitUnread(build);
                 } else if (random.nextBoolean()) {
                     // A restarted bookie finds the task given to its former life; or it never comes back.
-                    ignoreLoss(() -> client.failTask(task.taskId(), "restarted").join());
+                    OnePartition.ignoreLoss(
+                            () -> client.failTask(task.taskId(), "restarted").join());
                 }
                 return;
             }
@@ -302,12 +270,12 @@ class ManifestCrashSimulation {
         }
 
         private ManifestEditor.Edited build(BookieTask.BuildManifest task, DyingObjectStore store) {
-            List<SegmentDescriptor> added = state().chain().from(task.startOffset()).values().stream()
+            List<SegmentDescriptor> added = log.state().chain().from(task.startOffset()).values().stream()
                     .filter(s -> s.endOffset() >= 0 && s.endOffset() <= task.endOffset())
                     .toList();
             boolean isThere = !added.isEmpty() && added.get(0).startOffset() == task.startOffset();
             if (!isThere) {
-                ignoreLoss(() ->
+                OnePartition.ignoreLoss(() ->
                         client.failTask(task.taskId(), "the chain moved on").join());
                 return new ManifestEditor.Edited(Optional.empty(), List.of());
             }
@@ -325,7 +293,7 @@ class ManifestCrashSimulation {
                 return;
             }
             boolean stands = metadata.view().tasks().contains(task);
-            ignoreLoss(() -> client.commitManifest(task.taskId(), edited.manifest(), edited.superseded())
+            OnePartition.ignoreLoss(() -> client.commitManifest(task.taskId(), edited.manifest(), edited.superseded())
                     .join());
             if (!stands) {
                 lateRefused++;
@@ -334,7 +302,7 @@ class ManifestCrashSimulation {
             } else {
                 pruned++;
             }
-            state().chain().manifest().ifPresent(pointersSeen::add);
+            log.state().chain().manifest().ifPresent(pointersSeen::add);
         }
 
         private void commitUnread(BookieTask.BuildManifest task) {
@@ -350,17 +318,8 @@ class ManifestCrashSimulation {
                     100,
                     1,
                     List.of(new ManifestRef.Mark(task.endOffset(), 3_000, -1)));
-            ignoreLoss(() -> client.commitManifest(task.taskId(), Optional.of(claimed), List.of())
+            OnePartition.ignoreLoss(() -> client.commitManifest(task.taskId(), Optional.of(claimed), List.of())
                     .join());
-        }
-
-        /** What was lost on the way back was carried out: the next look at the tasks tells. */
-        private static void ignoreLoss(Runnable command) {
-            try {
-                command.run();
-            } catch (CompletionException e) {
-                assertThat(e.getCause()).isInstanceOf(MetadataException.class);
-            }
         }
 
         /** A reader of yesterday gets the segment that it asks for, or is told that it can't be read: never another, never none. */
@@ -383,14 +342,14 @@ class ManifestCrashSimulation {
                         .isInstanceOfSatisfying(
                                 RemoteReadException.class,
                                 told -> assertThat(told.kind()).isEqualTo(RemoteReadException.Kind.MISSING));
-                assertThat(state().chain().manifest())
+                assertThat(log.state().chain().manifest())
                         .as("only what was replaced")
                         .isNotEqualTo(Optional.of(old));
             }
         }
 
         private void assertEverythingIsDescribedAndThere() {
-            PartitionState state = state();
+            PartitionState state = log.state();
             TreeMap<Long, Long> described = new TreeMap<>();
             List<SegmentDescriptor> all = new ArrayList<>();
             state.chain()
@@ -428,7 +387,7 @@ class ManifestCrashSimulation {
                 }
                 boolean isDone = metadata.view().tasks().isEmpty()
                         && lateCommits.isEmpty()
-                        && state().chain().size() <= 4
+                        && log.state().chain().size() <= 4
                         && metadata.plan() == 0;
                 if (isDone && round > 80) {
                     return;
@@ -447,8 +406,7 @@ class ManifestCrashSimulation {
             assertThat(dry.wrong()).isEmpty();
             assertThat(dry.counts()).doesNotContainKey(OrphanScrub.Verdict.UNKNOWN);
             if (bug == Bug.SCRUB_BY_THE_METADATA_ALONE) {
-                Set<String> named = new TreeSet<>();
-                state().chain().segments().forEach(s -> s.object().ifPresent(o -> named.add(o.key())));
+                Set<String> named = log.named();
                 List.copyOf(bucket.objects().keySet()).stream()
                         .filter(key -> !named.contains(key))
                         .forEach(key -> bucket.delete(key).join());
@@ -457,9 +415,9 @@ class ManifestCrashSimulation {
             scrubber.clean(dry);
             assertThat(scrubber.lookByView(metadata::view, listed -> {}).isClean())
                     .isTrue();
-            Set<String> named = new TreeSet<>();
-            state().chain().segments().forEach(s -> s.object().ifPresent(o -> named.add(o.key())));
-            state().chain()
+            Set<String> named = log.named();
+            log.state()
+                    .chain()
                     .manifest()
                     .ifPresent(manifest -> new ManifestWalk(bucket, clusterId)
                             .walk(manifest, partition, 0, new ManifestWalk.Visitor() {
@@ -475,10 +433,6 @@ class ManifestCrashSimulation {
                             }));
             assertThat(bucket.objects().keySet()).isEqualTo(named);
             assertEverythingIsDescribedAndThere();
-        }
-
-        private PartitionState state() {
-            return metadata.view().partition(partition).orElseThrow();
         }
     }
 }

@@ -7,16 +7,12 @@ import io.varve.base.BookieId;
 import io.varve.base.PartitionId;
 import io.varve.base.SegmentId;
 import io.varve.metadata.api.MetadataClient;
-import io.varve.metadata.api.MetadataClient.Roll;
-import io.varve.metadata.api.MetadataClient.Seal;
 import io.varve.metadata.core.PlannerSettings;
 import io.varve.metadata.model.BookieTask;
-import io.varve.metadata.model.BrokerInfo;
 import io.varve.metadata.model.ObjectKeys;
 import io.varve.metadata.model.ObjectRef;
 import io.varve.metadata.model.PartitionState;
 import io.varve.metadata.model.SegmentDescriptor;
-import io.varve.metadata.model.Topic;
 import io.varve.metadata.testing.InMemoryMetadata;
 import io.varve.metadata.testing.StepClock;
 import io.varve.tiering.api.Offloader;
@@ -34,12 +30,10 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -49,7 +43,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * Bookies are killed at every step of offload, commit, local deletion and deletion from the bucket, between any two calls to the store and
  * between the store and the metadata, whose real state machine and planners they are driven by; answers of the metadata get lost. After
  * every step every offset that the chain promises is somewhere (I-1, I-9, I-10); in the end everything is read back from the bucket byte
- * for byte, and after the scrub the bucket holds what the metadata names and nothing else (I-11).
+ * for byte, and after the scrub the bucket holds what the metadata names and nothing else (I-11). Cases S6, S19, C16.1 and C16.3.
  */
 class OffloadCrashSimulation {
 
@@ -63,11 +57,7 @@ class OffloadCrashSimulation {
         long deleted = 0;
         for (int seed = 0; seed < SEEDS; seed++) {
             Run run = new Run(seed, Bug.NONE);
-            try {
-                run.go();
-            } catch (Exception | AssertionError e) {
-                throw new AssertionError("seed " + seed + ": " + e.getMessage(), e);
-            }
+            OnePartition.run(seed, run);
             crashes += run.crashes;
             offloaded += run.commits;
             deleted += run.replicasDeleted;
@@ -80,15 +70,7 @@ class OffloadCrashSimulation {
     @ParameterizedTest
     @EnumSource(value = Bug.class, mode = EnumSource.Mode.EXCLUDE, names = "NONE")
     void aPlantedBugIsFound(Bug bug) {
-        boolean found = false;
-        for (int seed = 0; seed < SEEDS && !found; seed++) {
-            try {
-                new Run(seed, bug).go();
-            } catch (Exception | AssertionError e) {
-                found = true;
-            }
-        }
-        assertThat(found).as("a seed found it").isTrue();
+        OnePartition.assertFound(SEEDS, seed -> new Run(seed, bug));
     }
 
     /** What the histories must be able to find. */
@@ -99,24 +81,25 @@ class OffloadCrashSimulation {
         /** Local copies are deleted when their upload begins. */
         DELETE_LOCAL_AT_UPLOAD,
         /** A deletion from the bucket takes another object with it. */
-        DELETE_ANOTHER_OBJECT
+        DELETE_ANOTHER_OBJECT,
+        /** Of the segments that become one object the last is left out, and committed with the others. */
+        MERGE_LEAVES_ONE_OUT
     }
 
     /** One history. */
-    private static final class Run {
+    private static final class Run implements OnePartition.History {
 
         private final Bug bug;
         private final SplittableRandom random;
-        private final StepClock clock = new StepClock(1_000_000);
-        private final MemoryObjectStore bucket = new MemoryObjectStore(clock::wallTimeMs);
+        private final OnePartition log;
+        private final StepClock clock;
+        private final MemoryObjectStore bucket;
         private final InMemoryMetadata metadata;
         private final MetadataClient client;
         private final PartitionId partition;
         private final String clusterId;
         private final Map<Long, TestSegments.Segment> written = new TreeMap<>();
         private final Map<BookieId, TreeSet<Long>> disks = new TreeMap<>();
-        private SegmentDescriptor open;
-        private long endOffset;
         private int crashes;
         private int commits;
         private int replicasDeleted;
@@ -126,35 +109,26 @@ class OffloadCrashSimulation {
             random = new SplittableRandom(seed);
             PlannerSettings settings = new PlannerSettings(
                     1_000, 16_000, 4_000, 3_000, 20_000, 30_000, 600_000, 2, 2, 8, 4_000, 2, 600_000);
-            metadata = new InMemoryMetadata(clock, seed, settings).withBookies(3);
             for (int id = 1; id <= 3; id++) {
                 disks.put(new BookieId(id), new TreeSet<>());
             }
-            client = metadata.newClient();
-            client.registerBroker(new BrokerInfo(
-                            1,
-                            11,
-                            "",
-                            List.of(new BrokerInfo.Endpoint("P", "PLAINTEXT", "localhost", 1)),
-                            BrokerInfo.State.LIVE))
-                    .join();
-            Topic topic = client.createTopic(
-                            "orders",
-                            1,
-                            3,
-                            Map.of(
-                                    "local.retention.ms", "2000",
-                                    "retention.ms", "-1",
-                                    "retention.bytes", random.nextBoolean() ? "-1" : "20000"))
-                    .join();
-            partition = new PartitionId(topic.id(), 0);
-            clusterId = metadata.view().clusterId();
-            open = client.allocateSegment(partition, 0, 0, Set.of()).join();
-            client.roll(new Roll(partition, 0, Optional.empty(), open.id())).join();
-            open = state().chain().open().orElseThrow();
+            log = new OnePartition(
+                    seed,
+                    settings,
+                    Map.of(
+                            "local.retention.ms", "2000",
+                            "retention.ms", "-1",
+                            "retention.bytes", random.nextBoolean() ? "-1" : "20000"));
+            clock = log.clock;
+            bucket = log.bucket;
+            metadata = log.metadata;
+            client = log.client;
+            partition = log.id;
+            clusterId = log.clusterId;
         }
 
-        void go() throws Exception {
+        @Override
+        public void go() throws Exception {
             for (int step = 0; step < STEPS; step++) {
                 switch (random.nextInt(5)) {
                     case 0 -> write();
@@ -173,31 +147,19 @@ class OffloadCrashSimulation {
 
         /** The owner seals what it wrote and opens the next segment. */
         private void write() {
+            SegmentDescriptor open = log.open();
             long id = open.id().value();
             TestSegments.Segment segment =
                     TestSegments.segment(id, open.startOffset(), 1 + random.nextInt(12), 200, random.nextBoolean());
-            endOffset = segment.descriptor().endOffset();
-            Set<BookieId> holders = new TreeSet<>();
-            open.replicas().forEach(replica -> {
-                holders.add(replica.bookie());
-                disks.get(replica.bookie()).add(id);
-            });
+            open.replicas().forEach(replica -> disks.get(replica.bookie()).add(id));
             written.put(id, segment);
-            SegmentDescriptor next =
-                    client.allocateSegment(partition, 0, endOffset, Set.of()).join();
-            Seal seal = new Seal(
-                    open.id(),
-                    endOffset,
-                    segment.descriptor().bytes(),
-                    segment.descriptor().maxTimestampMs(),
-                    holders);
-            client.roll(new Roll(partition, 0, Optional.of(seal), next.id())).join();
-            open = state().chain().open().orElseThrow();
+            SegmentDescriptor sealed = segment.descriptor();
+            log.roll(sealed.endOffset(), sealed.bytes(), sealed.maxTimestampMs());
         }
 
         /** A bookie does one of its tasks, and may die on the way. */
         private void work(boolean dies) throws Exception {
-            List<BookieTask> tasks = new ArrayList<>(metadata.view().tasks());
+            List<BookieTask> tasks = log.tasks();
             if (tasks.isEmpty()) {
                 return;
             }
@@ -213,7 +175,8 @@ class OffloadCrashSimulation {
                 disks.get(deletion.bookie()).remove(deletion.segment().value());
                 replicasDeleted++;
                 if (!dies) {
-                    ignoreLoss(() -> client.completeTask(deletion.taskId()).join());
+                    OnePartition.ignoreLoss(
+                            () -> client.completeTask(deletion.taskId()).join());
                 }
             } else if (task instanceof BookieTask.DeleteObject deletion) {
                 deleteObject(deletion, store);
@@ -236,6 +199,11 @@ class OffloadCrashSimulation {
                                 metadata.view().segment(id).orElseThrow(), held.entries(), held.checkpoint())
                         .source());
             }
+            boolean leavesOut = bug == Bug.MERGE_LEAVES_ONE_OUT && sources.size() > 1;
+            long endOffset = sources.get(sources.size() - 1).segment().endOffset();
+            if (leavesOut) {
+                sources.remove(sources.size() - 1).close();
+            }
             ObjectRef object;
             try (OffloadWorker worker = worker(store)) {
                 object = worker.offload(
@@ -250,15 +218,29 @@ class OffloadCrashSimulation {
                 // A restarted bookie finds the task given to its former life and reports it failed; or it never comes
                 // back.
                 if (random.nextBoolean()) {
-                    ignoreLoss(() -> client.failTask(task.taskId(), "restarted").join());
+                    OnePartition.ignoreLoss(
+                            () -> client.failTask(task.taskId(), "restarted").join());
                 }
                 return;
             }
             if (store.isDead()) {
                 return;
             }
-            ignoreLoss(() -> client.commitOffload(task.taskId(), object).join());
+            ObjectRef committed = leavesOut ? claiming(object, endOffset) : object;
+            OnePartition.ignoreLoss(
+                    () -> client.commitOffload(task.taskId(), committed).join());
             commits++;
+        }
+
+        private static ObjectRef claiming(ObjectRef object, long endOffset) {
+            return new ObjectRef(
+                    object.key(),
+                    object.attemptId(),
+                    object.length(),
+                    object.crc32c(),
+                    object.startOffset(),
+                    endOffset,
+                    object.maxTimestampMs());
         }
 
         private void commitUnverified(BookieTask.Offload task) {
@@ -269,7 +251,8 @@ class OffloadCrashSimulation {
                     .orElseThrow();
             String key = ObjectKeys.segment(clusterId, partition, first.startOffset(), task.taskId());
             ObjectRef claimed = new ObjectRef(key, task.taskId(), 1000, 0, first.startOffset(), last.endOffset(), -1);
-            ignoreLoss(() -> client.commitOffload(task.taskId(), claimed).join());
+            OnePartition.ignoreLoss(
+                    () -> client.commitOffload(task.taskId(), claimed).join());
         }
 
         private void deleteObject(BookieTask.DeleteObject task, DyingObjectStore store) throws Exception {
@@ -283,7 +266,7 @@ class OffloadCrashSimulation {
                 return;
             }
             if (!store.isDead()) {
-                ignoreLoss(() -> client.completeTask(task.taskId()).join());
+                OnePartition.ignoreLoss(() -> client.completeTask(task.taskId()).join());
             }
         }
 
@@ -299,17 +282,8 @@ class OffloadCrashSimulation {
                     });
         }
 
-        /** What was lost on the way back was carried out: the next look at the tasks tells. */
-        private static void ignoreLoss(Runnable command) {
-            try {
-                command.run();
-            } catch (CompletionException e) {
-                assertThat(e.getCause()).isInstanceOf(io.varve.metadata.api.MetadataException.class);
-            }
-        }
-
         private void assertEverythingIsSomewhere() {
-            PartitionState state = state();
+            PartitionState state = log.state();
             long next = Math.max(
                     state.logStartOffset(),
                     state.chain().first().map(SegmentDescriptor::startOffset).orElse(0L));
@@ -340,11 +314,11 @@ class OffloadCrashSimulation {
             for (int round = 0; round < 400; round++) {
                 clock.advance(5_000);
                 metadata.plan();
-                List<BookieTask> tasks = new ArrayList<>(metadata.view().tasks());
+                List<BookieTask> tasks = log.tasks();
                 for (int i = 0; i < tasks.size(); i++) {
                     work(false);
                 }
-                boolean allRemote = state().chain().segments().stream()
+                boolean allRemote = log.state().chain().segments().stream()
                         .filter(s -> s.state() == SegmentDescriptor.State.SEALED)
                         .allMatch(s -> s.isOffloaded() && s.replicas().isEmpty());
                 if (tasks.isEmpty() && allRemote) {
@@ -358,7 +332,7 @@ class OffloadCrashSimulation {
             ObjectWalk walk = new ObjectWalk(bucket, Lz4FrameCompression.INSTANCE, 4_000);
             Map<Long, ByteBuffer> read = new TreeMap<>();
             Set<String> seen = new TreeSet<>();
-            for (SegmentDescriptor segment : state().chain().segments()) {
+            for (SegmentDescriptor segment : log.state().chain().segments()) {
                 ObjectRef object = segment.object().orElse(null);
                 if (object != null && seen.add(object.key())) {
                     walk.verify(
@@ -369,7 +343,7 @@ class OffloadCrashSimulation {
                 }
             }
             for (TestSegments.Segment segment : written.values()) {
-                if (segment.descriptor().startOffset() >= state().logStartOffset()) {
+                if (segment.descriptor().startOffset() >= log.state().logStartOffset()) {
                     segment.entries()
                             .forEach(entry ->
                                     assertThat(read.get(entry.getLong(0))).isEqualTo(entry));
@@ -382,14 +356,8 @@ class OffloadCrashSimulation {
             scrubber.clean(scrubber.lookByView(metadata::view, listed -> {}));
             Scrubber.Report report = scrubber.lookByView(metadata::view, listed -> {});
             assertThat(report.isClean()).as(report.toString()).isTrue();
-            Set<String> named = new TreeSet<>();
-            state().chain().segments().forEach(s -> s.object().ifPresent(o -> named.add(o.key())));
-            assertThat(bucket.objects().keySet()).isEqualTo(named);
+            assertThat(bucket.objects().keySet()).isEqualTo(log.named());
             assertThat(bucket.openUploads()).isZero();
-        }
-
-        private PartitionState state() {
-            return metadata.view().partition(partition).orElseThrow();
         }
     }
 }
