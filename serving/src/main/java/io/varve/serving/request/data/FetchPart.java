@@ -102,17 +102,29 @@ final class FetchPart {
         look();
     }
 
-    /** Looks where the log stands; finds offsets that are out of its range. */
+    /** Looks where the log stands; finds offsets below its start, which no owner has any more. */
     void look() {
         offsets = log().offsets();
-        if (error == Errors.NONE && (nextOffset < offsets.logStart() || nextOffset > offsets.end())) {
+        if (error == Errors.NONE && nextOffset < offsets.logStart()) {
             error = Errors.OFFSET_OUT_OF_RANGE;
         }
     }
 
     /** Whether there is something to read now that fits what is left of its own bound. */
     boolean isReady(Isolation isolation) {
-        return error == Errors.NONE && diverging == null && mayGiveMore() && (woken || nextOffset < bound(isolation));
+        return isOpen() && bytesLeft() > 0 && (woken || nextOffset < bound(isolation));
+    }
+
+    /**
+     * Whether its offset lies beyond the log's end. Whether it is out of range, or was read from an owner that this broker doesn't know of yet, is for
+     * the log to find out (I-15, I-17): it is asked, though it won't give a batch.
+     */
+    boolean isBeyondEnd() {
+        return isOpen() && nextOffset > offsets.end();
+    }
+
+    private boolean isOpen() {
+        return error == Errors.NONE && diverging == null && !exhausted;
     }
 
     /** Its log says that there is something to read, or that it is lost: whichever it is, reading tells. */

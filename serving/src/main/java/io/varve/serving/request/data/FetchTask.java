@@ -129,7 +129,9 @@ final class FetchTask {
         int left = maxBytes - bytes;
         for (FetchPart part : parts) {
             failed |= part.error() != Errors.NONE || part.isDiverging() || part.isElsewhere();
-            if (left > 0 && part.isReady(isolation)) {
+            if (part.isBeyondEnd()) {
+                reading.add(part);
+            } else if (left > 0 && part.isReady(isolation)) {
                 int share = Math.min(part.bytesLeft(), left);
                 left -= share;
                 reading.add(part);
@@ -150,14 +152,15 @@ final class FetchTask {
         int left = granted;
         boolean atLeastOne = bytes == 0;
         for (FetchPart part : reading) {
-            int share = Math.min(part.bytesLeft(), left);
+            boolean beyond = part.isBeyondEnd();
+            int share = beyond ? 0 : Math.min(part.bytesLeft(), left);
             left -= share;
-            if (share == 0 && !atLeastOne) {
+            if (share == 0 && !atLeastOne && !beyond) {
                 outstanding--;
                 continue;
             }
-            boolean first = atLeastOne;
-            atLeastOne = false;
+            boolean first = atLeastOne && !beyond;
+            atLeastOne &= beyond;
             part.log()
                     .read(part.nextOffset(), share, first, isolation)
                     .whenComplete((result, failure) -> onRead(part, first, result, failure));
@@ -170,7 +173,7 @@ final class FetchTask {
     private int sharesOf(List<FetchPart> reading) {
         long sum = 0;
         for (FetchPart part : reading) {
-            sum += part.bytesLeft();
+            sum += part.isBeyondEnd() ? 0 : part.bytesLeft();
         }
         return (int) Math.min(Integer.MAX_VALUE, sum);
     }

@@ -122,6 +122,17 @@ final class FetchTaskTest {
         assertThat(done.join().parts().get(1).error()).isEqualTo(Errors.OFFSET_OUT_OF_RANGE);
     }
 
+    /** P8, I-15: a reader that has read on at the next owner comes back to one that doesn't know yet that it was replaced. */
+    @Test
+    void anOffsetBeyondTheEndIsOutOfRangeOnlyIfTheLogSaysSo() {
+        append(0, 100);
+        FetchPart part = part(0, 99);
+        logs.lose(partition(0));
+        CompletableFuture<FetchTask> done = fetch(1, 1 << 20, part);
+        assertThat(done).isDone();
+        assertThat(done.join().parts().get(0).error()).isEqualTo(Errors.NOT_LEADER_OR_FOLLOWER);
+    }
+
     @Test
     void whoIsSentElsewhereIsToldAtOnce() {
         append(0, 100);
