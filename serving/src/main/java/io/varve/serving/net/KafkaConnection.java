@@ -49,6 +49,7 @@ final class KafkaConnection extends ChannelInboundHandlerAdapter implements Fram
     private final ArrayDeque<ByteBuf> parked = new ArrayDeque<>();
 
     private Channel channel;
+    private ChannelHandlerContext idleContext;
     private ChannelHandlerContext decoderContext;
     private FrameDecoder decoder;
     private boolean fetching;
@@ -67,8 +68,14 @@ final class KafkaConnection extends ChannelInboundHandlerAdapter implements Fram
     /** An answer in its place in the order. */
     private record Turn(ClientRequest request, Answer answer) {}
 
-    /** The decoder in front of this, so that it can be told to go on. */
-    void attach(FrameDecoder before, ChannelHandlerContext context) {
+    /**
+     * The handlers in front of this.
+     *
+     * @param idle next to the socket, watches for silence
+     * @param before can be told to go on
+     */
+    void attach(ChannelHandlerContext idle, FrameDecoder before, ChannelHandlerContext context) {
+        this.idleContext = idle;
         this.decoder = before;
         this.decoderContext = context;
     }
@@ -249,7 +256,7 @@ final class KafkaConnection extends ChannelInboundHandlerAdapter implements Fram
             return;
         }
         server.metrics().onBytesOut(frame.get().readableBytes());
-        GatheringWrite.write(channel, frame.get(), answer.whenGone());
+        GatheringWrite.write(idleContext, frame.get(), answer.whenGone());
         throttle(response.throttleTimeMs());
     }
 

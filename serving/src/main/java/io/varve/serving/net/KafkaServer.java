@@ -220,13 +220,17 @@ public final class KafkaServer implements AutoCloseable {
             open.incrementAndGet();
             KafkaConnection connection = new KafkaConnection(context, session, withinLimits);
             FrameDecoder decoder = new FrameDecoder(options.frameBytesMax(), connection);
+            IdleStateHandler idle =
+                    new IdleStateHandler(options.stallMs(), 0, Math.max(0, options.idleMs()), TimeUnit.MILLISECONDS);
             channel.pipeline()
-                    .addLast(new IdleStateHandler(
-                            options.stallMs(), 0, Math.max(0, options.idleMs()), TimeUnit.MILLISECONDS))
+                    .addLast(idle)
                     .addLast(new FlushConsolidationHandler(FLUSHES_TOGETHER_MAX, true))
                     .addLast(decoder)
                     .addLast(connection);
-            connection.attach(decoder, channel.pipeline().context(decoder));
+            connection.attach(
+                    channel.pipeline().context(idle),
+                    decoder,
+                    channel.pipeline().context(decoder));
             connections.add(connection);
         }
 

@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.CompositeByteBuf;
+import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.embedded.EmbeddedChannel;
+import io.netty.handler.timeout.IdleStateHandler;
 import io.varve.serving.request.Answer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -15,7 +17,8 @@ import org.junit.jupiter.api.Test;
 /** What is sent of a fetch: the batches themselves, where they lie, and no copy of them. */
 class GatheringWriteTest {
 
-    private final EmbeddedChannel channel = new EmbeddedChannel();
+    private final EmbeddedChannel channel = new EmbeddedChannel(new IdleStateHandler(0, 0, 1));
+    private final ChannelHandlerContext idle = channel.pipeline().firstContext();
 
     private static ByteBuf direct(String text) {
         return ByteBufAllocator.DEFAULT.directBuffer().writeBytes(text.getBytes(StandardCharsets.UTF_8));
@@ -31,7 +34,7 @@ class GatheringWriteTest {
                 .addComponent(true, direct("tail"));
         List<String> gone = new ArrayList<>();
 
-        GatheringWrite.write(channel, frame, () -> gone.add("gone"));
+        GatheringWrite.write(idle, frame, () -> gone.add("gone"));
         channel.flush();
 
         List<String> sent = new ArrayList<>();
@@ -60,7 +63,7 @@ class GatheringWriteTest {
         List<String> gone = new ArrayList<>();
         channel.close();
 
-        GatheringWrite.write(channel, frame, () -> gone.add("gone"));
+        GatheringWrite.write(idle, frame, () -> gone.add("gone"));
 
         assertThat(gone).containsExactly("gone");
         assertThat(batch.refCnt()).isEqualTo(1);
@@ -70,7 +73,7 @@ class GatheringWriteTest {
     @Test
     void aFrameOfOnePartIsWrittenAsItIs() {
         ByteBuf frame = direct("frame");
-        GatheringWrite.write(channel, frame, Answer.NOTHING);
+        GatheringWrite.write(idle, frame, Answer.NOTHING);
         channel.flush();
         assertThat(channel.<ByteBuf>readOutbound()).isSameAs(frame);
         frame.release();
