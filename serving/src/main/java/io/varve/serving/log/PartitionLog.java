@@ -166,12 +166,17 @@ public interface PartitionLog {
      * @param error NONE when acknowledged
      * @param baseOffset of the first batch, -1 on error
      * @param lastOffset of the last batch
-     * @param logAppendTimeMs the time given to the records if the topic uses LogAppendTime, else -1
+     * @param repeatedTimestampMs of a repeat, the largest time of what was appended the first time; else -1
      * @param logStart the log's start
      * @param message for the client, or null
      */
     record AppendResult(
-            LogError error, long baseOffset, long lastOffset, long logAppendTimeMs, long logStart, String message) {}
+            LogError error,
+            long baseOffset,
+            long lastOffset,
+            long repeatedTimestampMs,
+            long logStart,
+            String message) {}
 
     /**
      * An append under way.

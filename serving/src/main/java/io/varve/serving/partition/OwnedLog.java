@@ -509,7 +509,7 @@ final class OwnedLog implements PartitionLog, ReadableLog {
         long first = state.producers().duplicateFirstOffset();
         long last = state.producers().duplicateLastOffset();
         started.assigned().complete(new Assigned(LogError.NONE, first, last + 1));
-        pending.addRepeat(first, last, started.acknowledged());
+        pending.addRepeat(first, last, state.producers().duplicateTimestampMs(), started.acknowledged());
         pending.onHighWatermark(highWatermark, partition.logStartOffset());
     }
 
@@ -581,7 +581,7 @@ final class OwnedLog implements PartitionLog, ReadableLog {
             // The marker is in the log, maybe not acknowledged yet: wait for all that is under way.
             long last = leader.endOffset() - 1;
             started.assigned().complete(new Assigned(LogError.NONE, last, last + 1));
-            pending.addRepeat(last, last, started.acknowledged());
+            pending.addRepeat(last, last, context.clock().wallTimeMs(), started.acknowledged());
             pending.onHighWatermark(highWatermark, partition.logStartOffset());
         } else if (verdict != Verdict.ACCEPT) {
             String what = verdict + ": marker of producer " + marker.producerId() + " in " + id;

@@ -15,14 +15,18 @@ final class PendingAppends {
     /** Repeats wait for offsets given out earlier, so they don't come in order; there are few. */
     private final List<Pending> repeats = new ArrayList<>();
 
-    private record Pending(long baseOffset, long lastOffset, CompletableFuture<AppendResult> future) {}
+    private static final long NO_REPEAT = -1;
+
+    private record Pending(
+            long baseOffset, long lastOffset, long repeatedTimestampMs, CompletableFuture<AppendResult> future) {}
 
     void add(long baseOffset, long lastOffset, CompletableFuture<AppendResult> future) {
-        inOrder.addLast(new Pending(baseOffset, lastOffset, future));
+        inOrder.addLast(new Pending(baseOffset, lastOffset, NO_REPEAT, future));
     }
 
-    void addRepeat(long baseOffset, long lastOffset, CompletableFuture<AppendResult> future) {
-        repeats.add(new Pending(baseOffset, lastOffset, future));
+    /** @param repeatedTimestampMs the largest time of what was appended the first time */
+    void addRepeat(long baseOffset, long lastOffset, long repeatedTimestampMs, CompletableFuture<AppendResult> future) {
+        repeats.add(new Pending(baseOffset, lastOffset, repeatedTimestampMs, future));
     }
 
     void onHighWatermark(long highWatermark, long logStart) {
@@ -43,7 +47,12 @@ final class PendingAppends {
     private static void complete(Pending pending, long logStart) {
         pending.future()
                 .complete(new AppendResult(
-                        LogError.NONE, pending.baseOffset(), pending.lastOffset(), -1, logStart, null));
+                        LogError.NONE,
+                        pending.baseOffset(),
+                        pending.lastOffset(),
+                        pending.repeatedTimestampMs(),
+                        logStart,
+                        null));
     }
 
     /** The log is lost: what becomes of these is unknown here. */

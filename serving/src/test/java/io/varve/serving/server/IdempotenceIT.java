@@ -8,6 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.compress.Compression;
@@ -76,6 +77,25 @@ final class IdempotenceIT {
         assertThat(end()).isEqualTo(7);
     }
 
+    /** Where the broker gives the time, a repeat's is that of the first. */
+    @Test
+    void aRepeatHasTheTimeThatTheFirstWasGiven() throws Exception {
+        try (Admin admin = brokers.admin()) {
+            admin.createTopics(List.of(new NewTopic("timed", 1, (short) 3)
+                            .configs(Map.of("message.timestamp.type", "LogAppendTime"))))
+                    .all()
+                    .get();
+        }
+        long before = System.currentTimeMillis();
+        long given = produce("timed", 0).logAppendTimeMs();
+        assertThat(given).isBetween(before, System.currentTimeMillis());
+        while (System.currentTimeMillis() <= given) {
+            Thread.onSpinWait();
+        }
+        assertThat(produce("timed", 0).logAppendTimeMs()).isEqualTo(given);
+        assertThat(produce("timed", 1).logAppendTimeMs()).isGreaterThan(given);
+    }
+
     /** The five batches from that sequence on are the last ones. */
     private void repeatsAndGaps(int oldest) throws Exception {
         long end = end();
@@ -99,27 +119,31 @@ final class IdempotenceIT {
 
     /** Sends one record; where it was appended, or the error. */
     private String send(int sequence) throws IOException {
+        PartitionProduceResponse answer = produce(TOPIC, sequence);
+        return answer.errorCode() == 0
+                ? "at " + answer.baseOffset()
+                : Errors.forCode(answer.errorCode()).name();
+    }
+
+    private PartitionProduceResponse produce(String topic, int sequence) throws IOException {
         byte[] value = ("v" + sequence).getBytes(StandardCharsets.UTF_8);
         MemoryRecords records = MemoryRecords.withIdempotentRecords(
                 Compression.NONE, producerId, epoch, sequence, new SimpleRecord(value));
         ProduceRequestData data = new ProduceRequestData().setAcks((short) -1).setTimeoutMs(20_000);
         data.topicData()
                 .add(new ProduceRequestData.TopicProduceData()
-                        .setName(TOPIC)
+                        .setName(topic)
                         .setPartitionData(List.of(new ProduceRequestData.PartitionProduceData()
                                 .setIndex(0)
                                 .setRecords(records))));
-        try (RawClient client = new RawClient(brokers.port(brokers.owner(TOPIC)))) {
+        try (RawClient client = new RawClient(brokers.port(brokers.owner(topic)))) {
             ProduceResponse answer = client.call(new ProduceRequest(data, (short) 9));
-            PartitionProduceResponse partition = answer.data()
+            return answer.data()
                     .responses()
                     .iterator()
                     .next()
                     .partitionResponses()
                     .get(0);
-            return partition.errorCode() == 0
-                    ? "at " + partition.baseOffset()
-                    : Errors.forCode(partition.errorCode()).name();
         }
     }
 }

@@ -309,10 +309,11 @@ public final class ProduceHandler {
                 return ProduceAnswer.failed(partition, LogErrors.toKafka(result.error()), result.message())
                         .setLogStartOffset(result.logStart());
             }
+            boolean repeated = valid.logAppendTimeMs() >= 0 && result.repeatedTimestampMs() >= 0;
             return new PartitionProduceResponse()
                     .setIndex(partition)
                     .setBaseOffset(result.baseOffset())
-                    .setLogAppendTimeMs(valid.logAppendTimeMs())
+                    .setLogAppendTimeMs(repeated ? result.repeatedTimestampMs() : valid.logAppendTimeMs())
                     .setLogStartOffset(result.logStart());
         }
 
