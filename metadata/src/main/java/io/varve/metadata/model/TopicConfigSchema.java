@@ -118,7 +118,7 @@ public final class TopicConfigSchema {
                 "log.cleanup.policy",
                 Range.ANY,
                 List.of("compact", "delete"),
-                "What happens to old records: deleted by age and size, compacted by key, or both.");
+                "What happens to old records: delete, by age and size, or compact, which keeps them all.");
         add(
                 "compression.type",
                 Type.STRING,

@@ -9,9 +9,12 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.apache.kafka.clients.admin.AbortTransactionSpec;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AlterConfigOp;
 import org.apache.kafka.clients.admin.ConfigEntry;
+import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.admin.ProducerState;
 import org.apache.kafka.clients.admin.RecordsToDelete;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
@@ -132,6 +135,42 @@ final class MarkersIT {
         }
     }
 
+    /** T15: what kafka-transactions does about a transaction that no coordinator will end. */
+    @Test
+    void aHangingTransactionIsAbortedByHand() throws Exception {
+        try (KafkaProducer<String, String> open = transactional("open");
+                Admin admin = brokers.admin()) {
+            open.initTransactions();
+            open.beginTransaction();
+            open.send(new ProducerRecord<>(TOPIC, 0, null, "open")).get();
+            assertThat(end("read_committed")).isZero();
+
+            ProducerState hanging = admin.describeProducers(List.of(PARTITION))
+                    .partitionResult(PARTITION)
+                    .get()
+                    .activeProducers()
+                    .get(0);
+            assertThat(hanging.currentTransactionStartOffset()).hasValue(0);
+            admin.abortTransaction(new AbortTransactionSpec(
+                            PARTITION,
+                            hanging.producerId(),
+                            (short) hanging.producerEpoch(),
+                            hanging.coordinatorEpoch().orElse(0)))
+                    .all()
+                    .get();
+
+            assertThat(end("read_committed")).isEqualTo(2);
+            assertThat(readToEnd("read_committed")).isEmpty();
+            open.abortTransaction();
+            assertThat(admin.describeProducers(List.of(PARTITION))
+                            .partitionResult(PARTITION)
+                            .get()
+                            .activeProducers())
+                    .allSatisfy(producer ->
+                            assertThat(producer.currentTransactionStartOffset()).isEmpty());
+        }
+    }
+
     /** C7.4, T14: many small transactions, aborted as soon as they were written, a reader that polls as hard as it can, and moves. */
     @Test
     void aReaderOfCommittedRecordsNeverSeesAnAbortedOne() throws Exception {
@@ -158,6 +197,44 @@ final class MarkersIT {
         }
         written.set(true);
         assertThat(reading.get(60, TimeUnit.SECONDS)).isEqualTo(committed);
+    }
+
+    /** T16: the index of what was aborted goes along, over many segments and to the next owner. */
+    @Test
+    void whatWasAbortedInManySegmentsIsKnownToTheNextOwner() throws Exception {
+        try (Admin admin = brokers.admin()) {
+            admin.createTopics(List.of(new NewTopic("rolled", 1, (short) 3).configs(Map.of("segment.bytes", "4096"))))
+                    .all()
+                    .get();
+        }
+        TopicPartition rolled = new TopicPartition("rolled", 0);
+        List<String> committed = new ArrayList<>();
+        try (KafkaProducer<String, String> producer = transactional("tx")) {
+            producer.initTransactions();
+            for (int round = 0; round < 300; round++) {
+                boolean commit = round % 10 == 9;
+                String value = (commit ? "committed-" : "aborted-") + round;
+                producer.beginTransaction();
+                producer.send(new ProducerRecord<>("rolled", 0, null, value)).get(60, TimeUnit.SECONDS);
+                if (commit) {
+                    producer.commitTransaction();
+                    committed.add(value);
+                } else {
+                    producer.abortTransaction();
+                }
+            }
+        }
+        brokers.restart(brokers.owner("rolled"));
+        List<String> read = new ArrayList<>();
+        try (KafkaConsumer<String, String> consumer = consumer("read_committed", "none")) {
+            consumer.assign(List.of(rolled));
+            consumer.seekToBeginning(List.of(rolled));
+            for (int polls = 0; consumer.position(rolled) < 600; polls++) {
+                assertThat(polls).as("polls until the end").isLessThan(200);
+                consumer.poll(Duration.ofMillis(200)).forEach(record -> read.add(record.value()));
+            }
+        }
+        assertThat(read).isEqualTo(committed);
     }
 
     /** C7.7: a log all of whose records were deleted. */
