@@ -29,8 +29,10 @@ else
   skip go "no go"
 fi
 
-# A Connect worker; its many jars stay out of the build.
-if [ ! -d "$out/connect" ]; then
-  "$here/../../mvnw" -q -B -ntp -f "$here/connect/pom.xml" dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory="$out/connect.new" &&
-    mv "$out/connect.new" "$out/connect" || skip connect "Maven could not fetch it"
-fi
+# A Connect worker, and Spring Kafka; their many jars stay out of the build.
+for program in connect spring; do
+  if [ ! -d "$out/$program" ]; then
+    "$here/../../mvnw" -q -B -ntp -f "$here/$program/pom.xml" dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory="$out/$program.new" &&
+      mv "$out/$program.new" "$out/$program" || skip "$program" "Maven could not fetch it"
+  fi
+done

@@ -23,6 +23,8 @@ class ClientsIT {
 
     private static final Path INSTALLED = Path.of("target", "clients").toAbsolutePath();
     private static final Path PROGRAMS = Path.of("clients").toAbsolutePath();
+    private static final String JAVA =
+            Path.of(System.getProperty("java.home"), "bin", "java").toString();
     private static final int AT_A_TIME = 3;
     private static final int MINUTES_EACH = 8;
 
@@ -70,6 +72,21 @@ class ClientsIT {
         } else {
             System.out.println("SKIPPED client kafkajs: run itest/clients/install.sh");
         }
+        if (Files.isDirectory(INSTALLED.resolve("spring"))) {
+            String libraries = INSTALLED.resolve("spring") + "/*";
+            all.put(
+                    "spring-kafka",
+                    List.of(
+                            JAVA,
+                            "-Xmx256m",
+                            "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
+                            "-cp",
+                            libraries,
+                            "" + PROGRAMS.resolve("spring/SpringClient.java"),
+                            "BOOTSTRAP"));
+        } else {
+            System.out.println("SKIPPED client spring-kafka: run itest/clients/install.sh");
+        }
         all.entrySet().removeIf(program -> {
             String executable = program.getValue().get(0);
             boolean missing = executable.startsWith("/") && !Files.isExecutable(Path.of(executable));
@@ -85,9 +102,8 @@ class ClientsIT {
     }
 
     private static List<String> javaClient(String version) {
-        String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
         return List.of(
-                java,
+                JAVA,
                 "-Xmx256m",
                 "-cp",
                 OlderClients.classPath(version),
