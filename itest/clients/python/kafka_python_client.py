@@ -46,8 +46,9 @@ def consumer(group=None, **config):
 
 def take(reader, count, seconds=30):
     taken, deadline = [], time.monotonic() + seconds
-    while len(taken) < count and time.monotonic() < deadline:
-        for messages in reader.poll(200).values():
+    while len(taken) < count and (left := deadline - time.monotonic()) > 0:
+        # One long poll: kafka-python 3.0.12 loses its assignment when a poll's time is over just as the group has been joined.
+        for messages in reader.poll(left * 1000).values():
             taken += messages
     return taken
 
