@@ -522,21 +522,7 @@ class RecoveryOnDiskTest {
 
     /** A sealed segment that came from another bookie into a file of its own, and an open one in the journal. */
     private void settledSegment() throws IOException {
-        SegmentDescriptor sealed = new SegmentDescriptor(
-                new SegmentId(1),
-                StoreFixture.PARTITION,
-                1,
-                SegmentDescriptor.State.SEALED,
-                0,
-                20,
-                2,
-                List.of(),
-                List.of(),
-                -1,
-                -1,
-                0,
-                0,
-                Optional.empty());
+        SegmentDescriptor sealed = StoreFixture.sealed(1, 1, 0, 20);
         try (StoreFixture from = writer(two());
                 StoreFixture it = writer(one())) {
             from.create(1, 1, 0);

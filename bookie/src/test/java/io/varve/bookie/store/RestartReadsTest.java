@@ -13,14 +13,12 @@ import io.varve.bookie.core.JournalReach;
 import io.varve.bookie.core.JournalRecovery;
 import io.varve.bookie.disk.SimDisk;
 import io.varve.bookie.journal.JournalSteps;
-import io.varve.metadata.model.SegmentDescriptor;
 import io.varve.protocol.storage.EntryFormat;
 import io.varve.sim.SimRandomness;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /** What a start reads after a kill: journal files without an index, as far as they may have been written to, and no others. */
@@ -162,7 +160,8 @@ class RestartReadsTest {
             append(8);
         }
         long end = acknowledged;
-        LocalSegmentImport copy = (LocalSegmentImport) store.importSegment(sealed(end + 1), 0);
+        LocalSegmentImport copy =
+                (LocalSegmentImport) store.importSegment(StoreFixture.sealed(SEGMENT, 1, 0, end + 1), 0);
         for (long offset = 0; offset <= end; offset++) {
             copy.write(entry(offset));
         }
@@ -174,24 +173,6 @@ class RestartReadsTest {
         FenceReply found = store.describe(new SegmentId(SEGMENT), 0);
         assertThat(found.status()).isEqualTo(BookieStatus.OK);
         assertThat(found.end()).isEqualTo(end);
-    }
-
-    private static SegmentDescriptor sealed(long end) {
-        return new SegmentDescriptor(
-                new SegmentId(SEGMENT),
-                StoreFixture.PARTITION,
-                1,
-                SegmentDescriptor.State.SEALED,
-                0,
-                end,
-                2,
-                List.of(),
-                List.of(),
-                -1,
-                -1,
-                0,
-                0,
-                Optional.empty());
     }
 
     private static ByteBuffer entry(long offset) {

@@ -19,7 +19,6 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.util.List;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.Test;
@@ -37,24 +36,6 @@ class SettleAndImportTest {
             assertThat(System.nanoTime()).isLessThan(deadlineNs);
             Thread.onSpinWait();
         }
-    }
-
-    private static SegmentDescriptor sealed(long segment, int epoch, long start, long end) {
-        return new SegmentDescriptor(
-                new SegmentId(segment),
-                StoreFixture.PARTITION,
-                epoch,
-                SegmentDescriptor.State.SEALED,
-                start,
-                end,
-                2,
-                List.of(),
-                List.of(),
-                -1,
-                -1,
-                0,
-                0,
-                Optional.empty());
     }
 
     private long journalFiles() {
@@ -123,7 +104,7 @@ class SettleAndImportTest {
     @Test
     void aCopyIsGoneOnWithAndBecomesVisibleWhenItIsWhole() throws IOException {
         Path other = directory.resolve("other");
-        SegmentDescriptor segment = sealed(1, 5, 10, 60);
+        SegmentDescriptor segment = StoreFixture.sealed(1, 5, 10, 60);
         try (StoreFixture from = StoreFixture.open(directory.resolve("one"))) {
             from.create(1, 5, 10);
             from.appendMany(1, 5, 10, 55, 3000).forEach(StoreFixture::await);
@@ -189,7 +170,7 @@ class SettleAndImportTest {
     @Test
     void copiesThatReplaceEachOtherDoNotPileUpCheckpoints() throws IOException {
         Path other = directory.resolve("two");
-        SegmentDescriptor segment = sealed(1, 5, 0, 20);
+        SegmentDescriptor segment = StoreFixture.sealed(1, 5, 0, 20);
         try (StoreFixture from = StoreFixture.open(directory.resolve("one"));
                 StoreFixture to = StoreFixture.open(other)) {
             from.create(1, 5, 0);
@@ -227,7 +208,7 @@ class SettleAndImportTest {
     /** A replica that ends too early is replaced by a whole one, and stays what it is until then. */
     @Test
     void aCopyTakesThePlaceOfAReplicaThatLacksTheEnd() throws IOException {
-        SegmentDescriptor segment = sealed(1, 5, 0, 20);
+        SegmentDescriptor segment = StoreFixture.sealed(1, 5, 0, 20);
         try (StoreFixture from = StoreFixture.open(directory.resolve("one"));
                 StoreFixture to = StoreFixture.open(directory.resolve("two"))) {
             from.create(1, 5, 0);

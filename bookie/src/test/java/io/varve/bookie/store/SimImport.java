@@ -1,14 +1,12 @@
 package io.varve.bookie.store;
 
 import io.varve.base.PartitionId;
-import io.varve.base.SegmentId;
 import io.varve.bookie.client.BookieStatus;
 import io.varve.metadata.model.SegmentDescriptor;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.zip.CRC32C;
@@ -47,21 +45,7 @@ final class SimImport {
         }
         byte[] checkpoint = new byte[random.nextInt(300)];
         random.nextBytes(checkpoint);
-        SegmentDescriptor descriptor = new SegmentDescriptor(
-                new SegmentId(segment.id),
-                partition,
-                segment.epoch,
-                SegmentDescriptor.State.SEALED,
-                segment.start,
-                end,
-                2,
-                List.of(),
-                List.of(),
-                -1,
-                -1,
-                0,
-                0,
-                Optional.empty());
+        SegmentDescriptor descriptor = StoreFixture.sealed(segment.id, partition, segment.epoch, segment.start, end);
         return new SimImport(segment, descriptor, entries, checkpoint);
     }
 

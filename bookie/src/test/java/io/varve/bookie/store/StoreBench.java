@@ -246,12 +246,14 @@ public final class StoreBench {
     private void reopen(StoreOptions options) throws IOException {
         for (int time = 0; time < 2; time++) {
             SystemCounters before = SystemCounters.now();
+            long readBefore = SystemCounters.processReadBytes();
             long startNs = System.nanoTime();
             try (LocalSegmentStore store = open(options)) {
                 System.out.printf(
-                        "opened again: %d replicas after %.0f ms, %.0f ms of processor time, heap %.1f MiB, resident %.0f MiB%n",
+                        "opened again: %d replicas after %.0f ms, %.0f MiB read, %.0f ms of processor time, heap %.1f MiB, resident %.0f MiB%n",
                         store.inventory().size(),
                         (System.nanoTime() - startNs) / 1e6,
+                        (SystemCounters.processReadBytes() - readBefore) / (double) MIB,
                         SystemCounters.now().since(before).processorNs() / 1e6,
                         usedHeapBytes() / (double) MIB,
                         SystemCounters.residentBytes() / (double) MIB);

@@ -16,6 +16,7 @@ import io.varve.bookie.client.BookieStatus;
 import io.varve.bookie.core.RecoveryRule;
 import io.varve.bookie.disk.Disk;
 import io.varve.bookie.disk.FileDisk;
+import io.varve.metadata.model.SegmentDescriptor;
 import io.varve.protocol.runtime.SystemRandomness;
 import io.varve.protocol.storage.EntryFormat;
 import java.io.IOException;
@@ -23,6 +24,7 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -187,6 +189,29 @@ final class StoreFixture implements AutoCloseable {
         ByteBuf payload = PooledByteBufAllocator.DEFAULT.directBuffer(Math.max(1, bytes));
         payload.writeBytes(content.array());
         return payload;
+    }
+
+    static SegmentDescriptor sealed(long segment, int epoch, long start, long end) {
+        return sealed(segment, PARTITION, epoch, start, end);
+    }
+
+    /** What the metadata service would say of it. */
+    static SegmentDescriptor sealed(long segment, PartitionId partition, int epoch, long start, long end) {
+        return new SegmentDescriptor(
+                new SegmentId(segment),
+                partition,
+                epoch,
+                SegmentDescriptor.State.SEALED,
+                start,
+                end,
+                2,
+                List.of(),
+                List.of(),
+                -1,
+                -1,
+                0,
+                0,
+                Optional.empty());
     }
 
     FenceReply fence(long segment, int epoch) {

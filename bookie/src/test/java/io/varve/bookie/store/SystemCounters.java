@@ -41,9 +41,18 @@ record SystemCounters(long processWriteBytes, long deviceWriteBytes, long proces
     }
 
     private static long readProcessWriteBytes() throws IOException {
+        return processIo("write_bytes: ");
+    }
+
+    /** What this process had the disks read so far. */
+    static long processReadBytes() throws IOException {
+        return processIo("read_bytes: ");
+    }
+
+    private static long processIo(String name) throws IOException {
         for (String line : Files.readAllLines(Path.of("/proc/self/io"))) {
-            if (line.startsWith("write_bytes: ")) {
-                return Long.parseLong(line.substring("write_bytes: ".length()));
+            if (line.startsWith(name)) {
+                return Long.parseLong(line.substring(name.length()));
             }
         }
         return 0;
