@@ -29,7 +29,8 @@ public final class RoleProcess {
 
     private volatile RunningNode node;
     private volatile boolean failedToStart;
-    private volatile boolean stoppedByItself;
+    /** Why it can't go on; null as long as it can. */
+    private volatile String trouble;
 
     private RoleProcess(String role, Duration drainTimeout) {
         this.role = role;
@@ -68,7 +69,7 @@ public final class RoleProcess {
         onReady.run();
         String reason = node.stopped().join();
         LOG.error("event=cannot_go_on role={} reason=\"{}\"", role, reason);
-        stoppedByItself = true;
+        trouble = reason;
         System.exit(1);
     }
 
@@ -87,7 +88,7 @@ public final class RoleProcess {
         if (failedToStart) {
             return; // The process is ending with the code that says why.
         }
-        Runtime.getRuntime().halt(drain() && !stoppedByItself ? 0 : 1);
+        Runtime.getRuntime().halt(drain() && trouble == null ? 0 : 1);
     }
 
     private boolean drain() {
@@ -102,7 +103,7 @@ public final class RoleProcess {
         closer.start();
         try {
             drained.get(drainTimeout.toMillis(), TimeUnit.MILLISECONDS);
-            LOG.info("event=stopped role={}", role);
+            sayStopped();
             return true;
         } catch (ExecutionException e) {
             LOG.error("event=drain_failed role={}", role, e.getCause());
@@ -112,6 +113,16 @@ public final class RoleProcess {
             Thread.currentThread().interrupt();
         }
         return false;
+    }
+
+    /** The last line: what ended it stands in it once more, for what libraries say at the end can be long. */
+    private void sayStopped() {
+        String why = trouble;
+        if (why == null) {
+            LOG.info("event=stopped role={}", role);
+        } else {
+            LOG.error("event=stopped role={} reason=\"{}\"", role, why);
+        }
     }
 
     private static void close(RunningNode running, CompletableFuture<Void> drained) {

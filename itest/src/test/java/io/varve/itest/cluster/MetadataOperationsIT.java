@@ -1,9 +1,11 @@
 package io.varve.itest.cluster;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 import io.varve.base.StartupException.Reason;
 import io.varve.cli.process.ChildProcess;
+import io.varve.metadata.api.MetadataException;
 import io.varve.metadata.api.MetadataView;
 import io.varve.metadata.client.MetadataMember;
 import io.varve.metadata.client.RemoteMetadataClient;
@@ -13,13 +15,15 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** I-13, and the metadata service as its operators meet it: nodes in processes of their own, killed, added and removed, and the commands for it. */
+/** I-13, and the metadata service as its operators meet it: nodes in processes of their own, killed, paused, added and removed, and the commands for it. */
 @Timeout(360)
 class MetadataOperationsIT {
 
@@ -54,6 +58,14 @@ class MetadataOperationsIT {
             }
         });
         return view[0];
+    }
+
+    private static void awaitDirectoryIsMembers(MetadataProcesses nodes, int id) {
+        Await.until(
+                "node " + id + " to have caught up",
+                PATIENCE,
+                () -> !Files.exists(nodes.directoryOf(id).resolve("joining"))
+                        && Files.exists(nodes.directoryOf(id).resolve("members")));
     }
 
     @Test
@@ -129,6 +141,14 @@ class MetadataOperationsIT {
             nodes.process(alive).kill();
             Await.until("the last one to notice that there is no quorum", PATIENCE, () -> statusCode(nodes) != 0);
             assertThat(statusCode(nodes)).isEqualTo(Reason.NO_QUORUM.exitCode());
+            Tool.Result backup = tool().run(
+                            "metadata",
+                            "backup",
+                            directory.resolve("backup").toString(),
+                            "--metadata",
+                            nodes.servers());
+            assertThat(backup.exitCode()).as(backup.text()).isEqualTo(Reason.NO_QUORUM.exitCode());
+            assertThat(backup.text()).contains("varve metadata backup: No quorum");
         }
     }
 
@@ -162,6 +182,127 @@ class MetadataOperationsIT {
     }
 
     @Test
+    void noCommandIsLostOrDoubledWhileLeadersAreKilled() throws Exception {
+        try (MetadataProcesses nodes = new MetadataProcesses(directory)
+                .with("metadata.snapshot.entries", "200")
+                .with("metadata.log.preserved.entries", "50")
+                .start(1, 2, 3)) {
+            RemoteMetadataClient client = nodes.client(1, 2, 3);
+            CommandLoad load = CommandLoad.start(client, "t");
+            for (int round = 0; round < 3; round++) {
+                load.awaitMore(50, PATIENCE);
+                int leader = leader(client);
+                nodes.process(leader).kill();
+                load.awaitMore(50, PATIENCE);
+                ProcessCluster.awaitReady(nodes.launch(leader, List.of(1, 2, 3)));
+            }
+            // All at once, as when the power fails.
+            List.of(1, 2, 3).forEach(id -> nodes.process(id).killWithoutWaiting());
+            List.of(1, 2, 3).forEach(id -> nodes.process(id).kill());
+            for (int id : List.of(1, 2, 3)) {
+                nodes.launch(id, List.of(1, 2, 3));
+            }
+            load.awaitMore(50, PATIENCE);
+            load.stop().check(newest(client));
+            load.check(newest(nodes.client(1, 2, 3)));
+        }
+    }
+
+    @Test
+    void aLeaderThatWasPausedAnswersNoReadFromItsPast() throws Exception {
+        try (MetadataProcesses nodes = new MetadataProcesses(directory).start(1, 2, 3)) {
+            RemoteMetadataClient client = nodes.client(1, 2, 3);
+            CommandLoad load = CommandLoad.start(client, "t");
+            load.awaitMore(20, PATIENCE);
+            int paused = leader(client);
+            RemoteMetadataClient ofPaused = nodes.client(paused);
+            nodes.process(paused).pause();
+            try {
+                Await.until("another leader", PATIENCE, () -> leader(client) != paused);
+                client.createTopic("meanwhile", 1, 1, Map.of()).join();
+                var read = ofPaused.linearizable();
+                nodes.process(paused).resume();
+                try {
+                    assertThat(read.join().topic("meanwhile"))
+                            .as("a read that began after the write ended")
+                            .isPresent();
+                } catch (CompletionException refused) {
+                    assertThat(refused.getCause())
+                            .isInstanceOfSatisfying(
+                                    MetadataException.class,
+                                    e -> assertThat(e.reason()).isEqualTo(MetadataException.Reason.UNAVAILABLE));
+                }
+            } finally {
+                nodes.process(paused).resume();
+            }
+            load.stop().check(newest(client));
+        }
+    }
+
+    /** Nobody can have taken its place: to step down would break every watch for nothing. */
+    @Test
+    void aSingleNodeThatStoodStillLeadsOnInTheSameTerm() throws Exception {
+        try (MetadataProcesses nodes = new MetadataProcesses(directory).start(1)) {
+            RemoteMetadataClient client = nodes.client(1);
+            CommandLoad load = CommandLoad.start(client, "t");
+            load.awaitMore(5, PATIENCE);
+            long term = MetadataProcesses.status(client).term();
+            nodes.process(1).pause();
+            long untilNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(5);
+            Await.until("a long pause", PATIENCE, () -> System.nanoTime() - untilNs > 0);
+            nodes.process(1).resume();
+            load.awaitMore(20, PATIENCE);
+            assertThat(MetadataProcesses.status(client).term()).isEqualTo(term);
+            load.stop().check(newest(client));
+        }
+    }
+
+    @Test
+    void anOlderCopyOfADirectoryIsRefusedAndTheNodeComesBackEmpty() throws Exception {
+        try (MetadataProcesses nodes = new MetadataProcesses(directory).start(1, 2, 3)) {
+            RemoteMetadataClient client = nodes.client(1, 2, 3);
+            CommandLoad load = CommandLoad.start(client, "t");
+            load.awaitMore(100, PATIENCE);
+            int copied = leader(client) % 3 + 1;
+            Path original = nodes.directoryOf(copied);
+            Path copy = directory.resolve("last-week");
+            nodes.process(copied).kill();
+            copyAll(original, copy);
+            ProcessCluster.awaitReady(nodes.launch(copied, List.of(1, 2, 3)));
+            load.awaitMore(100, PATIENCE);
+            nodes.process(copied).kill();
+
+            // Its own directory is fine.
+            ProcessCluster.awaitReady(nodes.launch(copied, List.of(1, 2, 3)));
+            load.awaitMore(20, PATIENCE);
+            nodes.process(copied).kill();
+
+            deleteAll(original);
+            copyAll(copy, original);
+            ChildProcess old = nodes.launch(copied, List.of(1, 2, 3));
+            assertThat(old.awaitExit(PATIENCE)).hasValue(Reason.DIRECTORY_FOREIGN.exitCode());
+            assertThat(String.join("\n", old.lastLines()))
+                    .contains("it is an older copy")
+                    .contains("Empty it");
+
+            // The others remember it over their own restarts as well: not even all of them at once make it forget.
+            List<Integer> others = Stream.of(1, 2, 3).filter(id -> id != copied).toList();
+            others.forEach(id -> nodes.process(id).killWithoutWaiting());
+            others.forEach(id -> nodes.process(id).kill());
+            ChildProcess oldAgain = nodes.launch(copied, List.of(1, 2, 3));
+            nodes.launch(others.get(0), List.of(1, 2, 3));
+            assertThat(oldAgain.awaitExit(PATIENCE)).hasValue(Reason.DIRECTORY_FOREIGN.exitCode());
+            nodes.launch(others.get(1), List.of(1, 2, 3));
+
+            deleteAll(original);
+            ProcessCluster.awaitReady(nodes.launch(copied, List.of(1, 2, 3)));
+            awaitDirectoryIsMembers(nodes, copied);
+            assertThat(members(client)).containsExactly(1, 2, 3);
+            load.stop().check(newest(client));
+        }
+    }
+
+    @Test
     void aDirectoryOfAnotherClusterIsRefused() throws Exception {
         Path stolen = directory.resolve("stolen");
         try (MetadataProcesses other = new MetadataProcesses(directory.resolve("other")).start(1, 2, 3)) {
@@ -177,6 +318,49 @@ class MetadataOperationsIT {
             ChildProcess foreign = nodes.launch(3, List.of(1, 2, 3));
             assertThat(foreign.awaitExit(PATIENCE)).hasValue(Reason.DIRECTORY_FOREIGN.exitCode());
             assertThat(String.join("\n", foreign.lastLines())).contains("it belongs to cluster");
+        }
+    }
+
+    @Test
+    void aNodeWhoseDiskIsFullEndsAndTheOthersGoOnUntilItIsBack() throws Exception {
+        boolean canMount = SmallDisk.isThere(directory.resolve("probe"));
+        if (!canMount) {
+            System.out.println("SKIPPED full disk of a metadata node: this process may not mount a small one");
+        }
+        assumeThat(canMount).isTrue();
+        // The leader's disk and a follower's, one after the other.
+        for (boolean leads : List.of(true, false)) {
+            Path home = directory.resolve(leads ? "leader" : "follower");
+            try (MetadataProcesses nodes = new MetadataProcesses(home);
+                    SmallDisk one = new SmallDisk(nodes.directoryOf(1), 24);
+                    SmallDisk two = new SmallDisk(nodes.directoryOf(2), 24);
+                    SmallDisk three = new SmallDisk(nodes.directoryOf(3), 24)) {
+                nodes.start(1, 2, 3);
+                RemoteMetadataClient client = nodes.client(1, 2, 3);
+                CommandLoad load = CommandLoad.start(client, "t" + "x".repeat(200));
+                load.awaitMore(20, PATIENCE);
+                int full = leads ? leader(client) : leader(client) % 3 + 1;
+                SmallDisk disk = List.of(one, two, three).get(full - 1);
+                disk.fill();
+                ChildProcess process = nodes.process(full);
+                assertThat(process.awaitExit(PATIENCE))
+                        .as("the process of the full disk")
+                        .hasValue(1);
+                assertThat(process.lastLines())
+                        .last()
+                        .asString()
+                        .contains("event=stopped role=metadata")
+                        .contains("the disk of");
+                load.awaitMore(100, PATIENCE);
+
+                disk.free();
+                ProcessCluster.awaitReady(nodes.launch(full, List.of(1, 2, 3)));
+                load.awaitMore(20, PATIENCE);
+                load.stop();
+                load.check(newest(client));
+                Tool.Result status = tool().run("metadata", "status", "--metadata", nodes.servers(List.of(1, 2, 3)));
+                assertThat(status.text()).doesNotContain("silent");
+            }
         }
     }
 

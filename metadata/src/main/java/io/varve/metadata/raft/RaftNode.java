@@ -160,6 +160,11 @@ public final class RaftNode implements AutoCloseable {
         }
     }
 
+    /** Whether it still takes part: not after its disk failed, or after it led and was removed. */
+    public boolean isAlive() {
+        return ofDivision(division -> division.getInfo().isAlive(), false);
+    }
+
     /** Who leads, as far as this node knows. */
     public OptionalInt leaderId() {
         try {

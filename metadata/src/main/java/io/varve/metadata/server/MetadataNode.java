@@ -327,6 +327,13 @@ public final class MetadataNode implements AutoCloseable {
     /** Sees whether this node has become a member, and remembers now and then how all of them stand, see {@link PeerNotes}. */
     private void look() {
         RaftNode node = raft;
+        if (!node.isAlive() && !closed) {
+            mustStop.complete(
+                    isMember()
+                            ? "the log in " + config.raft().directory() + " has stopped"
+                            : "this node is no member of the metadata service any longer");
+            return;
+        }
         try {
             checkFormed(node.image());
             if (formed.isDone() && looks++ % LOOKS_PER_NOTE == 0) {
