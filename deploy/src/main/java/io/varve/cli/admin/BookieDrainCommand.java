@@ -72,7 +72,7 @@ public final class BookieDrainCommand implements Callable<Integer> {
         Collection<SegmentDescriptor> held = view.segmentsOn(bookie);
         long bytes =
                 held.stream().mapToLong(segment -> Math.max(0, segment.bytes())).sum();
-        return new Draining.Left(held.size(), Units.count(held.size()) + " segments (" + Units.bytes(bytes) + ")");
+        return new Draining.Left(held.size(), Units.counted(held.size(), "segment") + " (" + Units.bytes(bytes) + ")");
     }
 
     /** Copies need places: with as many bookies as a segment has replicas, one that leaves could never be empty. */

@@ -58,6 +58,6 @@ public final class BrokerDrainCommand implements Callable<Integer> {
 
     private Draining.Left left(MetadataView view) {
         int owned = view.ownedBy(id).size();
-        return new Draining.Left(owned, Units.count(owned) + " partitions");
+        return new Draining.Left(owned, Units.counted(owned, "partition"));
     }
 }

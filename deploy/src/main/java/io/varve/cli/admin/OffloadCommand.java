@@ -105,8 +105,11 @@ public final class OffloadCommand implements Runnable {
             boolean paused,
             Map<String, OffloadReport.ErrorRow> errors,
             PrintStream out) {
-        out.println("Object storage: " + Units.count(segments) + " segments (" + Units.bytes(bytes)
-                + ") wait, the oldest for " + age(oldestMs) + (paused ? "; uploads are PAUSED" : ""));
+        String waiting = segments == 0
+                ? "nothing waits"
+                : Units.counted(segments, "segment") + " (" + Units.bytes(bytes) + ") wait, the oldest for "
+                        + age(oldestMs);
+        out.println("Object storage: " + waiting + (paused ? "; uploads are PAUSED" : ""));
         errors.forEach((kind, row) ->
                 out.println("  " + kind + ": " + Units.count(row.segments()) + " segments, such as: " + row.latest()));
     }

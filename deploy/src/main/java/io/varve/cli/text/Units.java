@@ -25,6 +25,11 @@ public final class Units {
         return String.format(Locale.ROOT, "%,d", count);
     }
 
+    /** So many of a thing, such as {@code 1 segment} or {@code 1,200 segments}. */
+    public static String counted(long count, String one) {
+        return count(count) + " " + (count == 1 ? one : one + "s");
+    }
+
     /** {@code count} per second over {@code nanos}, rounded; 0 for no time at all. */
     public static long perSecond(long count, long nanos) {
         return nanos <= 0 ? 0 : Math.round(count * 1e9 / nanos);

@@ -27,4 +27,11 @@ class UnitsTest {
         assertThat(Units.duration(9_999_000_000L)).isEqualTo("9999 ms");
         assertThat(Units.duration(12_340_000_000L)).isEqualTo("12.3 s");
     }
+
+    @Test
+    void oneOfAThingIsNoPlural() {
+        assertThat(Units.counted(1, "segment")).isEqualTo("1 segment");
+        assertThat(Units.counted(0, "segment")).isEqualTo("0 segments");
+        assertThat(Units.counted(1_200, "segment")).isEqualTo("1,200 segments");
+    }
 }
