@@ -32,6 +32,7 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 import org.HdrHistogram.ConcurrentHistogram;
 
 /**
@@ -39,7 +40,7 @@ import org.HdrHistogram.ConcurrentHistogram;
  *
  * <pre>
  *  NetBench server DIR PORT
- *  NetBench client PORT ENTRY_BYTES IN_FLIGHT WARM_SECS SECS
+ *  NetBench client PORT ENTRY_BYTES IN_FLIGHT WARM_SECS SECS [PER_SECOND]   as fast as the window lets it, or so many a second
  * </pre>
  */
 public final class NetBench {
@@ -58,7 +59,8 @@ public final class NetBench {
                     Integer.parseInt(args[2]),
                     Integer.parseInt(args[3]),
                     Integer.parseInt(args[4]),
-                    Integer.parseInt(args[5]));
+                    Integer.parseInt(args[5]),
+                    args.length > 6 ? Long.parseLong(args[6]) : Long.MAX_VALUE);
         }
     }
 
@@ -90,7 +92,8 @@ public final class NetBench {
         Thread.currentThread().join();
     }
 
-    private static void run(int port, int entryBytes, int inFlight, int warmSeconds, int seconds) throws Exception {
+    private static void run(int port, int entryBytes, int inFlight, int warmSeconds, int seconds, long perSecond)
+            throws Exception {
         RpcLoops loops = RpcLoops.start("client", 1);
         try (RemoteBookieClient client = new RemoteBookieClient(BookieClientOptions.of(new RpcClientOptions(
                 () -> new RpcIdentity(RpcRole.BROKER, 1, 1, CLUSTER),
@@ -99,7 +102,7 @@ public final class NetBench {
                 SystemRandomness.INSTANCE,
                 NetBench::onFault,
                 RpcBounds.DEFAULT)))) {
-            Owner owner = new Owner(entryBytes, inFlight);
+            Owner owner = new Owner(entryBytes, inFlight, perSecond);
             long segment = System.currentTimeMillis();
             owner.stream = client.openAppend(
                     new BookieAddress(new BookieId(BOOKIE), "localhost", port),
@@ -129,28 +132,32 @@ public final class NetBench {
         loops.close();
     }
 
-    /** Appends as fast as the window lets it. */
+    /** Appends as fast as the window and the rate let it. */
     private static final class Owner implements AppendListener {
         final ConcurrentHistogram latencies = new ConcurrentHistogram(3);
         final AtomicLong durable = new AtomicLong();
         private final byte[] content;
         private final int inFlight;
+        private final long perSecond;
         private final Semaphore window;
         private final long[] sentNs;
         private AppendStream stream;
         private long next;
 
-        Owner(int entryBytes, int inFlight) {
+        Owner(int entryBytes, int inFlight, long perSecond) {
             this.content = new byte[entryBytes];
             new SplittableRandom(1).nextBytes(content);
             this.inFlight = inFlight;
+            this.perSecond = perSecond;
             this.window = new Semaphore(inFlight);
             this.sentNs = new long[Integer.highestOneBit(inFlight) * 2];
         }
 
         void run(int seconds) {
-            long untilNs = System.nanoTime() + seconds * 1_000_000_000L;
-            while (System.nanoTime() < untilNs) {
+            long startNs = System.nanoTime();
+            long untilNs = startNs + seconds * 1_000_000_000L;
+            for (long count = 0; System.nanoTime() < untilNs; count++) {
+                awaitDue(startNs, count);
                 window.acquireUninterruptibly();
                 long offset = next++;
                 int crc = EntryFormat.checksum(offset, offset, ByteBuffer.wrap(content));
@@ -160,6 +167,16 @@ public final class NetBench {
             }
             window.acquireUninterruptibly(inFlight);
             window.release(inFlight);
+        }
+
+        private void awaitDue(long startNs, long count) {
+            if (perSecond == Long.MAX_VALUE) {
+                return;
+            }
+            long dueNs = startNs + count * 1_000_000_000L / perSecond;
+            for (long leftNs = dueNs - System.nanoTime(); leftNs > 0; leftNs = dueNs - System.nanoTime()) {
+                LockSupport.parkNanos(leftNs);
+            }
         }
 
         @Override
