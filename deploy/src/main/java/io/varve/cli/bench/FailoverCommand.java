@@ -86,7 +86,15 @@ public final class FailoverCommand implements Callable<Integer> {
     public Integer call() throws Exception {
         String topic = "varve-failover-" + Long.toString(System.currentTimeMillis(), 36);
         try (Admin admin = Admin.create(
-                Map.of("bootstrap.servers", bootstrap, "default.api.timeout.ms", "5000", "retry.backoff.ms", "50"))) {
+                Map.of(
+                "bootstrap.servers",
+                bootstrap,
+                "request.timeout.ms",
+                "5000",
+                "default.api.timeout.ms",
+                "5000",
+                "retry.backoff.ms",
+                "50"))) {
             admin.createTopics(List.of(new NewTopic(topic, 1, replicationFactor)))
                     .all()
                     .get(timeoutSeconds, TimeUnit.SECONDS);
