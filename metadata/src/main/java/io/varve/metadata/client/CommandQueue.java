@@ -10,6 +10,7 @@ import io.varve.protocol.meta.MetadataCommand;
 import io.varve.protocol.meta.SubmitReply;
 import io.varve.protocol.rpc.RpcConnection;
 import io.varve.protocol.rpc.RpcStatus;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.NavigableMap;
@@ -25,13 +26,28 @@ final class CommandQueue {
     /** Commands under way at a time; fewer than the service keeps answers. */
     private static final int COMMANDS_MAX = 512;
 
+    /** Commands that wait for their turn: a broker that takes thousands of partitions over asks for as many things at once. */
+    private static final int WAITING_MAX = 32_768;
+
     private final MetadataClientOptions options;
     private final LeaderLink link;
     private final ViewKeeper keeper;
     private final ClientThread thread;
     private final long clientId;
     private final NavigableMap<Long, PendingCommand> pending = new TreeMap<>();
+    /** In the order in which they were asked for, which is that of their deadlines. */
+    private final ArrayDeque<Waiting> waiting = new ArrayDeque<>();
+
     private long nextSequence = 1;
+
+    /** A command that has not begun, and so has no number yet. */
+    private record Waiting(
+            MetadataCommand.Builder command, long deadlineNs, CompletableFuture<CommandReply> answer) {
+
+        void refuse(String why) {
+            answer.completeExceptionally(new MetadataException(Reason.UNAVAILABLE, why));
+        }
+    }
 
     CommandQueue(MetadataClientOptions options, LeaderLink link, ViewKeeper keeper, ClientThread thread) {
         this.options = options;
@@ -43,14 +59,23 @@ final class CommandQueue {
 
     /** Has a command decided; {@code answer} completes with what came of it, once that is in the view, and fails with {@link MetadataException} alone. */
     void add(MetadataCommand.Builder command, long deadlineNs, CompletableFuture<CommandReply> answer) {
-        if (pending.size() >= COMMANDS_MAX) {
-            answer.completeExceptionally(new MetadataException(
-                    Reason.UNAVAILABLE, "Too many commands are under way, or the client is closed"));
+        Waiting added = new Waiting(command, deadlineNs, answer);
+        if (waiting.size() >= WAITING_MAX) {
+            added.refuse("Too many commands wait");
             return;
         }
-        PendingCommand added = new PendingCommand(nextSequence++, command, deadlineNs, answer);
-        pending.put(added.sequence, added);
-        attempt(added);
+        waiting.add(added);
+        beginWaiting();
+    }
+
+    private void beginWaiting() {
+        while (pending.size() < COMMANDS_MAX && !waiting.isEmpty()) {
+            Waiting next = waiting.poll();
+            PendingCommand begun =
+                    new PendingCommand(nextSequence++, next.command(), next.deadlineNs(), next.answer());
+            pending.put(begun.sequence, begun);
+            attempt(begun);
+        }
     }
 
     /** There is a leader to send everything to that waits. */
@@ -68,10 +93,16 @@ final class CommandQueue {
             }
         }
         late.forEach(this::expire);
+        while (!waiting.isEmpty() && nowNs - waiting.peek().deadlineNs() >= 0) {
+            waiting.poll().refuse("Its turn didn't come in time: " + link.lastReason());
+        }
     }
 
     /** Gives up everything. */
     void end() {
+        for (Waiting never = waiting.poll(); never != null; never = waiting.poll()) {
+            never.refuse("The client was closed");
+        }
         List.copyOf(pending.values())
                 .forEach(command ->
                         finish(command, new MetadataException(Reason.UNKNOWN_OUTCOME, "The client was closed")));
@@ -140,6 +171,7 @@ final class CommandQueue {
             keeper.whenAt(reply.getVersion(), () -> {
                 if (pending.remove(of.sequence) != null) {
                     of.answer.complete(reply);
+                    beginWaiting();
                 }
             });
         });
@@ -165,6 +197,7 @@ final class CommandQueue {
     private void finish(PendingCommand of, MetadataException trouble) {
         if (pending.remove(of.sequence) != null) {
             of.answer.completeExceptionally(trouble);
+            beginWaiting();
         }
     }
 }

@@ -17,10 +17,12 @@ import io.varve.metadata.model.SegmentDescriptor;
 import io.varve.metadata.model.Topic;
 import io.varve.metadata.testing.MetadataCluster;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -44,6 +46,21 @@ class SingleMetadataNodeIT {
 
     private static BrokerInfo broker(int id, long incarnation) {
         return new BrokerInfo(id, incarnation, "", List.of(), BrokerInfo.State.LIVE);
+    }
+
+    /** A broker that takes a thousand partitions over asks for as many things at once: each that was refused came again after pauses that grew. */
+    @Test
+    void moreCommandsThanCanBeUnderWayWaitForTheirTurn() throws Exception {
+        try (MetadataCluster cluster = new MetadataCluster(directory, 1).startAll()) {
+            MetadataClient client = cluster.client();
+            client.linearizable().join();
+            List<CompletableFuture<MetadataClient.ProducerIdBlock>> blocks = new ArrayList<>();
+            for (int i = 0; i < 2_000; i++) {
+                blocks.add(client.allocateProducerIds());
+            }
+            assertThat(blocks.stream().map(block -> block.join().first()).distinct())
+                    .hasSize(2_000);
+        }
     }
 
     @Test
