@@ -94,6 +94,9 @@ final class Health {
             for (SegmentDescriptor segment : partition.chain().segments()) {
                 if (segment.state() == SegmentDescriptor.State.SEALED) {
                     wrongWith(segment, image, wrong);
+                } else if (isShort(segment, image)) {
+                    // Nothing is written any more: only time can have it rolled, and repair sees to sealed ones alone.
+                    wrong.add("open segment " + segment.id() + " has " + segment.replicas());
                 }
             }
         }

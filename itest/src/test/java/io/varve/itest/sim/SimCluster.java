@@ -257,6 +257,10 @@ final class SimCluster {
             ghosts.remove(broker);
             if (broker.process().isAlive()) {
                 broker.process().kill();
+                // It may have registered meanwhile, if the other one's session had ended.
+                scheduler.schedule(
+                        scheduler.randomness().between(50_000_000L, 400_000_000L),
+                        () -> metadata.expireBroker(broker.id(), broker.incarnation()));
             }
         });
     }
