@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.CreateTopicsOptions;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.common.TopicPartitionInfo;
 import picocli.CommandLine.Command;
@@ -85,8 +86,7 @@ public final class FailoverCommand implements Callable<Integer> {
     @Override
     public Integer call() throws Exception {
         String topic = "varve-failover-" + Long.toString(System.currentTimeMillis(), 36);
-        try (Admin admin = Admin.create(
-                Map.of(
+        try (Admin admin = Admin.create(Map.of(
                 "bootstrap.servers",
                 bootstrap,
                 "request.timeout.ms",
@@ -95,7 +95,9 @@ public final class FailoverCommand implements Callable<Integer> {
                 "5000",
                 "retry.backoff.ms",
                 "50"))) {
-            admin.createTopics(List.of(new NewTopic(topic, 1, replicationFactor)))
+            // Each look at the cluster is short, so that another one follows; this is done once.
+            CreateTopicsOptions patiently = new CreateTopicsOptions().timeoutMs(timeoutSeconds * 1_000);
+            admin.createTopics(List.of(new NewTopic(topic, 1, replicationFactor)), patiently)
                     .all()
                     .get(timeoutSeconds, TimeUnit.SECONDS);
             FailoverResult result = run(admin, topic);

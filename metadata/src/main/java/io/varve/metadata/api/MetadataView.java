@@ -68,6 +68,9 @@ public interface MetadataView {
     /** A segment that is allocated, open or sealed and that Raft describes. */
     Optional<SegmentDescriptor> segment(SegmentId id);
 
+    /** The newest segment that is allocated for a partition's owner under that epoch, and not opened. */
+    Optional<SegmentDescriptor> pendingSegment(PartitionId partition, int epoch);
+
     /** The segments of which a bookie holds, or is to hold, a replica: PENDING, OPEN and SEALED. */
     Collection<SegmentDescriptor> segmentsOn(BookieId bookie);
 

@@ -41,8 +41,7 @@ final class CommandQueue {
     private long nextSequence = 1;
 
     /** A command that has not begun, and so has no number yet. */
-    private record Waiting(
-            MetadataCommand.Builder command, long deadlineNs, CompletableFuture<CommandReply> answer) {
+    private record Waiting(MetadataCommand.Builder command, long deadlineNs, CompletableFuture<CommandReply> answer) {
 
         void refuse(String why) {
             answer.completeExceptionally(new MetadataException(Reason.UNAVAILABLE, why));
@@ -71,8 +70,7 @@ final class CommandQueue {
     private void beginWaiting() {
         while (pending.size() < COMMANDS_MAX && !waiting.isEmpty()) {
             Waiting next = waiting.poll();
-            PendingCommand begun =
-                    new PendingCommand(nextSequence++, next.command(), next.deadlineNs(), next.answer());
+            PendingCommand begun = new PendingCommand(nextSequence++, next.command(), next.deadlineNs(), next.answer());
             pending.put(begun.sequence, begun);
             attempt(begun);
         }

@@ -13,7 +13,10 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Optional;
 
-/** Local copies of what object storage holds: deleted after {@code local.retention.ms}, and from bookies that are being emptied at once. */
+/**
+ * Local copies of what object storage holds: deleted after {@code local.retention.ms}, and from bookies that are being emptied at once. A sealed segment that is a chain's last one keeps its
+ * copies: the next owner begins with what it says, and is not to wait for object storage.
+ */
 final class LocalDeletionPlanner {
 
     private LocalDeletionPlanner() {}
@@ -30,7 +33,7 @@ final class LocalDeletionPlanner {
             last = segment.id().value();
             Optional<TopicConfigs> configs =
                     planner.configsOf(segment.partition().topic());
-            if (configs.isPresent() && isOld(planner, segment, configs.get())) {
+            if (configs.isPresent() && isOld(planner, segment, configs.get()) && !isLast(planner, segment)) {
                 planner.step(PlanStep.newBuilder()
                         .setDropLocal(DropLocalStep.newBuilder().setSegment(last)));
             } else {
@@ -44,6 +47,14 @@ final class LocalDeletionPlanner {
         return configs.tiered()
                 && configs.localRetentionMs() >= 0
                 && planner.nowMs - segment.ageStampMs() > configs.localRetentionMs();
+    }
+
+    private static boolean isLast(Planner planner, SegmentDescriptor segment) {
+        return planner.image
+                .partition(segment.partition())
+                .flatMap(partition -> partition.chain().last())
+                .filter(last -> last.id().equals(segment.id()))
+                .isPresent();
     }
 
     private static void leaveDraining(Planner planner, SegmentDescriptor segment) {

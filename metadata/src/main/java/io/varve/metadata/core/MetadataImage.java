@@ -212,6 +212,16 @@ public final class MetadataImage implements MetadataView {
     }
 
     @Override
+    public Optional<SegmentDescriptor> pendingSegment(PartitionId partition, int epoch) {
+        SegmentDescriptor newest = null;
+        for (SegmentId id : segmentIndex().pendingOf(partition)) {
+            SegmentDescriptor pending = find(id);
+            newest = pending.epoch() == epoch ? pending : newest;
+        }
+        return Optional.ofNullable(newest);
+    }
+
+    @Override
     public Collection<SegmentDescriptor> segmentsOn(BookieId bookie) {
         List<SegmentDescriptor> found = new ArrayList<>();
         forEachSegment(segment -> {

@@ -10,7 +10,8 @@ import java.util.Optional;
 
 /**
  * The head of a chain that can leave Raft for the partition's manifest: segments that object storage alone holds, of which no bookie has a copy left and nobody is at work on
- * one, up to the end of an object, so that no object is described in two places. The last segment stays: it says where the log goes on.
+ * one, up to the end of an object, so that no object is described in two places. The last segment stays, for it says where the log goes on; and so does the last sealed one before an open one: a takeover that needs
+ * to look into it must not have to read a manifest first.
  *
  * @param segments how many
  */
@@ -29,13 +30,14 @@ record MovableStretch(long startOffset, long endOffset, int segments) {
             return Optional.empty();
         }
         SegmentDescriptor last = partition.chain().last().orElseThrow();
+        int stay = last.state() == SegmentDescriptor.State.OPEN ? 2 : 1;
+        int segmentsMost = Math.min(
+                BookieTask.BuildManifest.SEGMENTS_MAX, partition.chain().size() - stay);
         long endOffset = 0;
         int wholeObjects = 0;
         int seen = 0;
         for (SegmentDescriptor segment : partition.chain().segments()) {
-            if (seen == BookieTask.BuildManifest.SEGMENTS_MAX
-                    || segment.id().equals(last.id())
-                    || !isMovable(segment, tasks)) {
+            if (seen >= segmentsMost || !isMovable(segment, tasks)) {
                 break;
             }
             seen++;

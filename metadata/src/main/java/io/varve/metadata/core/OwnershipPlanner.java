@@ -57,8 +57,17 @@ final class OwnershipPlanner {
             PartitionState partition = draft.image().partitionIndex().living().get(id);
             int owner = planner.choose(id, PartitionState.NO_OWNER);
             if (owner != partition.owner()) {
-                draft.putPartition(id, owner, partition.epoch() + 1, partition.logStartOffset());
+                give(draft, partition, owner);
             }
+        }
+    }
+
+    /** Makes a broker the owner, at the next epoch, with a segment to go on in; or nobody. */
+    static void give(Draft draft, PartitionState partition, int owner) {
+        draft.putPartition(partition.id(), owner, partition.epoch() + 1, partition.logStartOffset());
+        if (owner != PartitionState.NO_OWNER) {
+            SegmentCommands.allocateForTakeover(
+                    draft, draft.image().partition(partition.id()).orElseThrow());
         }
     }
 

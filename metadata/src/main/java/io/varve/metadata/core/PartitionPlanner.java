@@ -88,8 +88,9 @@ final class PartitionPlanner {
                         .setSegmentsMax(TRIM_SEGMENTS_MAX)));
     }
 
-    /** Local copies of what is in object storage, the oldest first, as long as {@code bytesMost} stay without them. */
+    /** Local copies of what is in object storage, the oldest first, as long as {@code bytesMost} stay without them; never those of the chain's last segment. */
     private static void dropLocalBySize(Planner planner, PartitionState partition, long bytesMost) {
+        SegmentId last = partition.chain().last().map(SegmentDescriptor::id).orElse(null);
         long local = 0;
         for (SegmentDescriptor segment : partition.chain().segments()) {
             local += segment.replicas().isEmpty() ? 0 : Math.max(0, segment.bytes());
@@ -99,7 +100,8 @@ final class PartitionPlanner {
                 continue;
             }
             local -= Math.max(0, segment.bytes());
-            if (!segment.isOffloaded() || local < bytesMost || planner.isFull()) {
+            boolean stays = !segment.isOffloaded() || segment.id().equals(last) || local < bytesMost;
+            if (stays || planner.isFull()) {
                 return;
             }
             planner.step(PlanStep.newBuilder()

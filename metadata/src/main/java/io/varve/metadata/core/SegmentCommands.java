@@ -22,6 +22,7 @@ import io.varve.protocol.meta.ReleaseCommand;
 import io.varve.protocol.meta.RollCommand;
 import io.varve.protocol.meta.SealProto;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -37,17 +38,43 @@ final class SegmentCommands {
 
     static SegmentId allocate(Draft draft, AllocateSegmentCommand command) {
         PartitionState partition = owned(draft, command.getPartition(), command.getEpoch());
-        MetadataImage image = draft.image();
-        Topic topic = image.topic(partition.id().topic()).orElseThrow();
+        Topic topic = draft.image().topic(partition.id().topic()).orElseThrow();
         Set<BookieId> avoid = new TreeSet<>();
         command.getAvoidList().forEach(id -> avoid.add(new BookieId(id)));
-        List<Replica> replicas = PlacementPlanner.place(
-                image, topic.replicas(), topic.acks(), InternalTopics.isInternal(topic.name()), avoid, draft.seed());
+        List<Replica> replicas = place(draft, topic, avoid, draft.seed());
         unless(
                 replicas.size() >= topic.acks(),
                 Reason.NOT_ENOUGH_BOOKIES,
                 "A segment of " + topic.name() + "-" + partition.id().index() + " needs " + topic.acks()
                         + " bookies that take writes; there are " + replicas.size());
+        return allocate(draft, partition, topic, replicas, command.getStartOffset());
+    }
+
+    /**
+     * Allocates for whoever owns the partition from now on the segment to go on in, so that a takeover needn't ask for it. Nothing if there are not enough bookies now: the owner asks, and hears why.
+     *
+     * @param partition as it is after the change of owner
+     */
+    static void allocateForTakeover(Draft draft, PartitionState partition) {
+        Topic topic = draft.image().topic(partition.id().topic()).orElseThrow();
+        // Each partition gets another turn at ties.
+        long seed = draft.seed() + draft.image().counters().nextSegment();
+        List<Replica> replicas = place(draft, topic, List.of(), seed);
+        if (replicas.size() >= topic.acks()) {
+            long startOffset =
+                    partition.chain().open().map(SegmentDescriptor::startOffset).orElseGet(() -> sealedEnd(partition));
+            allocate(draft, partition, topic, replicas, startOffset);
+        }
+    }
+
+    private static List<Replica> place(Draft draft, Topic topic, Collection<BookieId> avoid, long seed) {
+        return PlacementPlanner.place(
+                draft.image(), topic.replicas(), topic.acks(), InternalTopics.isInternal(topic.name()), avoid, seed);
+    }
+
+    private static SegmentId allocate(
+            Draft draft, PartitionState partition, Topic topic, List<Replica> replicas, long startOffset) {
+        MetadataImage image = draft.image();
         Set<SegmentId> pending = image.segmentIndex().pendingOf(partition.id());
         if (pending.size() >= PENDING_MAX) {
             dropPending(draft, pending.iterator().next());
@@ -58,7 +85,7 @@ final class SegmentCommands {
                 partition.id(),
                 partition.epoch(),
                 State.PENDING,
-                command.getStartOffset(),
+                startOffset,
                 SegmentDescriptor.UNSEALED,
                 topic.acks(),
                 replicas,
@@ -90,7 +117,7 @@ final class SegmentCommands {
         int owner = command.hasSuccessor() && isLive(draft.image(), command.getSuccessor())
                 ? command.getSuccessor()
                 : new OwnershipPlanner(draft.image()).choose(partition.id(), partition.owner());
-        draft.putPartition(partition.id(), owner, partition.epoch() + 1, partition.logStartOffset());
+        OwnershipPlanner.give(draft, partition, owner);
     }
 
     static void advanceLogStart(Draft draft, AdvanceLogStartCommand command) {

@@ -53,6 +53,41 @@ class NodeCommandsTest {
     }
 
     @Test
+    void aChangeOfOwnerComesWithASegmentToGoOnIn() {
+        cluster.broker(2);
+        TopicId topic = cluster.topic("t", 30, 3);
+        PartitionId written = new PartitionId(topic, 0);
+        cluster.rolled(written, 0);
+        cluster.rolled(written, 70);
+        cluster.expireBroker(cluster.partition(written).owner());
+        assertThat(cluster.image().pendingSegment(written, 0)).isEmpty();
+        SegmentDescriptor next = cluster.image().pendingSegment(written, 1).orElseThrow();
+        assertThat(next.startOffset()).as("a guess: where the open one started").isEqualTo(70);
+        assertThat(next.replicas()).hasSize(3);
+        cluster.done(Cluster.roll(
+                written,
+                1,
+                Cluster.seal(cluster.partition(written).chain().open().orElseThrow(), 75),
+                next.id()));
+        assertThat(partitionsOf(topic))
+                .filteredOn(p -> p.epoch() == 1 && !p.id().equals(written))
+                .hasSize(14)
+                .allMatch(p -> cluster.image().pendingSegment(p.id(), 1).isPresent());
+    }
+
+    @Test
+    void withTooFewBookiesTheNextOwnerAsksForItself() {
+        cluster.broker(2);
+        TopicId topic = cluster.topic("t", 2, 3);
+        cluster.expireBookie(1);
+        cluster.expireBookie(2);
+        cluster.expireBroker(2);
+        assertThat(partitionsOf(topic))
+                .allSatisfy(p -> assertThat(p.owner()).isEqualTo(1))
+                .allMatch(p -> cluster.image().pendingSegment(p.id(), p.epoch()).isEmpty());
+    }
+
+    @Test
     void withoutABrokerPartitionsWaitForOne() {
         TopicId topic = cluster.topic("t", 4, 1);
         cluster.expireBroker(1);

@@ -217,6 +217,30 @@ class PlannersTest {
         assertThat(cluster.tasks(DeleteReplica.class)).hasSize(6);
     }
 
+    /** A partition without an owner for long: whoever owns it next begins with what the last segment says, and is not to wait for object storage. */
+    @Test
+    void theLastSegmentOfAReleasedChainKeepsItsCopies() {
+        PartitionId partition = partition(
+                "segment.bytes",
+                "1024",
+                "local.retention.ms",
+                "5000",
+                "local.retention.bytes",
+                "0",
+                "retention.ms",
+                "-1");
+        SegmentId first = sealed(partition, 1).get(0).id();
+        SegmentDescriptor open = cluster.partition(partition).chain().open().orElseThrow();
+        int epoch = cluster.partition(partition).epoch();
+        cluster.done(Cluster.release(partition, epoch, Cluster.seal(open, open.startOffset() + 8)));
+        cluster.nowMs += 10_000;
+        cluster.offloadAll();
+        cluster.plan();
+        assertThat(cluster.segment(first).replicas()).isEmpty();
+        assertThat(cluster.segment(open.id()).object()).isPresent();
+        assertThat(cluster.segment(open.id()).replicas()).hasSize(3);
+    }
+
     @Test
     void localCopiesBeyondLocalRetentionBytesAreDeletedTheOldestFirst() {
         PartitionId partition = partition("segment.bytes", "1024", "local.retention.bytes", "1500");

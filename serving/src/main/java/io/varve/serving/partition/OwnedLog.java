@@ -78,7 +78,6 @@ final class OwnedLog implements PartitionLog, ReadableLog {
     private PartitionLeader<ByteBuf> leader;
     private LogState state;
     private PartitionState partition;
-    private TopicConfigs configs;
     /** R. */
     private int replicas = 3;
 
@@ -125,18 +124,22 @@ final class OwnedLog implements PartitionLog, ReadableLog {
 
     /** Begins the takeover. On the loop. */
     void start() {
-        Optional<Topic> topic = context.metadata().view().topic(id.topic());
+        Optional<Topic> topic = view().topic(id.topic());
         LeaderOptions options = optionsOf(topic);
         leader = new PartitionLeader<>(
                 epoch, options, context.rules(), new TenureEffects(context, loop, this, reader, streams), now());
         nextExpiryNs = now() + EXPIRY_INTERVAL_NS;
         loop.add(this);
-        leader.start(partition);
+        leader.start(partition, view().pendingSegment(id, epoch).orElse(null));
+    }
+
+    private MetadataView view() {
+        return context.metadata().view();
     }
 
     private LeaderOptions optionsOf(Optional<Topic> topic) {
-        MetadataView view = context.metadata().view();
-        configs = topic.map(t -> TopicConfigs.of(t, view.clusterConfigs())).orElse(null);
+        TopicConfigs configs =
+                topic.map(t -> loop.configsOf(t, view().clusterConfigs())).orElse(null);
         PartitionOptions o = context.options();
         replicas = topic.map(Topic::replicas).orElse(replicas);
         LeaderOptions base = LeaderOptions.of(
@@ -164,15 +167,12 @@ final class OwnedLog implements PartitionLog, ReadableLog {
 
     /** The metadata of this partition or of its topic changed, under the same epoch. On the loop. */
     void onMetadata() {
-        PartitionState changed = context.metadata()
-                .view()
-                .partition(id)
-                .filter(p -> p.epoch() == epoch)
-                .orElse(partition);
+        PartitionState changed =
+                view().partition(id).filter(p -> p.epoch() == epoch).orElse(partition);
         boolean startMoved = changed.logStartOffset() > partition.logStartOffset();
         partition = changed;
         localStart = localStartOf(changed);
-        leader.onOptions(optionsOf(context.metadata().view().topic(id.topic())));
+        leader.onOptions(optionsOf(view().topic(id.topic())));
         if (state != null && startMoved) {
             state.epochs().onLogStart(changed.logStartOffset());
         }
@@ -183,7 +183,7 @@ final class OwnedLog implements PartitionLog, ReadableLog {
     /** Only so can they ever be empty: a segment that nobody writes to would stay open for days. */
     private void leaveBookiesBeingEmptied() {
         TreeSet<BookieId> draining = new TreeSet<>();
-        for (BookieInfo bookie : context.metadata().view().bookies()) {
+        for (BookieInfo bookie : view().bookies()) {
             if (bookie.state() == BookieInfo.State.DRAINING) {
                 draining.add(bookie.id());
             }

@@ -1,6 +1,9 @@
 package io.varve.serving.partition;
 
 import io.varve.base.FaultHandler;
+import io.varve.base.TopicId;
+import io.varve.metadata.model.Topic;
+import io.varve.metadata.model.TopicConfigs;
 import io.varve.serving.cache.TailBudget;
 import io.varve.serving.log.PartitionLogs.OwnershipListener;
 import java.util.ArrayList;
@@ -16,6 +19,7 @@ import java.util.function.IntSupplier;
 final class PartitionLoop implements Executor {
 
     private static final int INDEXES_MAX = 1_024;
+    private static final int CONFIGS_MAX = 1_024;
 
     private final LoopThread thread;
     private final FaultHandler faults;
@@ -30,6 +34,14 @@ final class PartitionLoop implements Executor {
         @Override
         protected boolean removeEldestEntry(Map.Entry<Long, SegmentIndex> eldest) {
             return size() > INDEXES_MAX;
+        }
+    };
+    private final LinkedHashMap<TopicId, ReadConfigs> configs = new LinkedHashMap<>(16, 0.75f, true) {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<TopicId, ReadConfigs> eldest) {
+            return size() > CONFIGS_MAX;
         }
     };
 
@@ -132,6 +144,22 @@ final class PartitionLoop implements Executor {
     ReadGate recoveryReads() {
         return recoveryReads;
     }
+
+    /** What holds for a topic, read from its configuration once for all its partitions here; on the loop only. */
+    TopicConfigs configsOf(Topic topic, Map<String, String> clusterConfigs) {
+        ReadConfigs read = configs.get(topic.id());
+        boolean isCurrent = read != null
+                && read.topic() == topic
+                && (read.clusterConfigs() == clusterConfigs
+                        || read.clusterConfigs().equals(clusterConfigs));
+        if (!isCurrent) {
+            read = new ReadConfigs(topic, clusterConfigs, TopicConfigs.of(topic, clusterConfigs));
+            configs.put(topic.id(), read);
+        }
+        return read.configs();
+    }
+
+    private record ReadConfigs(Topic topic, Map<String, String> clusterConfigs, TopicConfigs configs) {}
 
     /** What sealed segments' checkpoints say of aborted transactions and times; by segment id; on the loop only. */
     Map<Long, SegmentIndex> indexes() {

@@ -8,6 +8,7 @@ import io.varve.metadata.model.PartitionState;
 import io.varve.metadata.model.SegmentDescriptor;
 import io.varve.serving.core.partition.LogState;
 import io.varve.serving.partition.SegmentReader.Entries;
+import io.varve.serving.partition.SegmentReader.Found;
 import io.varve.tiering.api.RemoteSegments.Following;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -18,7 +19,8 @@ import java.util.concurrent.CompletableFuture;
 /**
  * Rebuilds the owner's state as of an offset: the newest checkpoint that is not above it, looked for from the chain's end backwards, and the
  * entries from there on. Each segment has checkpoints every few MiB and begins with one, so this reads little; that a checkpoint is missing
- * costs reading, never truth. Used on the partition's loop.
+ * costs reading, never truth. A takeover so doesn't wait for object storage: the open segment has a checkpoint, and the chain's last segment, if it is sealed, keeps its copies on bookies.
+ * Used on the partition's loop.
  */
 final class StateLoader {
 
@@ -47,12 +49,32 @@ final class StateLoader {
     /** Completes on the loop; fails with {@link StateUnavailableException} if not enough could be read now. */
     CompletableFuture<LogState> load() {
         List<SegmentDescriptor> segments = new ArrayList<>(partition.chain().segments());
-        while (!segments.isEmpty() && segments.get(segments.size() - 1).startOffset() >= atOffset) {
-            // Nothing below the offset lies in it.
+        while (!segments.isEmpty() && segments.get(segments.size() - 1).startOffset() > atOffset) {
+            // Nothing at or below the offset lies in it.
             segments.remove(segments.size() - 1);
         }
-        findCheckpoint(segments, segments.size() - 1);
+        int last = segments.size() - 1;
+        if (last >= 0 && segments.get(last).startOffset() == atOffset) {
+            findCheckpointAtStart(segments, last);
+        } else {
+            findCheckpoint(segments, last);
+        }
         return result;
+    }
+
+    /**
+     * Looks into a segment that begins where the state is wanted. It holds none of the entries below, but mostly a checkpoint right at its start; with that nothing older needs to be read, which may be in object storage by now.
+     */
+    private void findCheckpointAtStart(List<SegmentDescriptor> segments, int index) {
+        loop.on(recoveryCheckpoint(segments.get(index)), (found, failure) -> {
+            if (failure == null && isUsable(found)) {
+                replay(found.state().get());
+            } else {
+                // Whether there is none or nobody answers: the segments before know as much.
+                segments.remove(index);
+                findCheckpoint(segments, index - 1);
+            }
+        });
     }
 
     private void findCheckpoint(List<SegmentDescriptor> segments, int index) {
@@ -81,16 +103,23 @@ final class StateLoader {
 
     /** @param otherwise what to do if truthfully there is none */
     private void findCheckpoint(SegmentDescriptor segment, Runnable otherwise) {
-        loop.on(loop.recoveryReads().call(loop, () -> reader.checkpoint(segment, atOffset)), (found, failure) -> {
+        loop.on(recoveryCheckpoint(segment), (found, failure) -> {
             if (failure != null || !found.answered()) {
                 fail("no checkpoint of segment " + segment.id() + " can be read");
-            } else if (found.state().isPresent() && found.state().get().offset() <= atOffset) {
-                LogState state = found.state().get();
-                replay(state);
+            } else if (isUsable(found)) {
+                replay(found.state().get());
             } else {
                 otherwise.run();
             }
         });
+    }
+
+    private CompletableFuture<Found> recoveryCheckpoint(SegmentDescriptor segment) {
+        return loop.recoveryReads().call(loop, () -> reader.checkpoint(segment, atOffset));
+    }
+
+    private boolean isUsable(Found found) {
+        return found.state().filter(state -> state.offset() <= atOffset).isPresent();
     }
 
     /** The segment that covers an offset, from wherever it is described; fails if nothing does. */

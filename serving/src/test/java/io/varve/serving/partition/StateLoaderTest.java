@@ -3,14 +3,23 @@ package io.varve.serving.partition;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.netty.buffer.Unpooled;
+import io.varve.base.BookieId;
 import io.varve.base.PartitionId;
 import io.varve.base.SegmentId;
 import io.varve.base.TopicId;
+import io.varve.bookie.client.AppendListener;
+import io.varve.bookie.client.AppendStream;
+import io.varve.bookie.client.BookieAddress;
+import io.varve.bookie.client.BookieClient;
+import io.varve.bookie.client.BookieStatus;
 import io.varve.metadata.model.ManifestRef;
 import io.varve.metadata.model.ObjectRef;
 import io.varve.metadata.model.PartitionState;
+import io.varve.metadata.model.Replica;
 import io.varve.metadata.model.SegmentChain;
 import io.varve.metadata.model.SegmentDescriptor;
+import io.varve.metadata.testing.InMemoryMetadata;
 import io.varve.metadata.testing.StepClock;
 import io.varve.protocol.record.RecordBatchHeader;
 import io.varve.protocol.storage.EntryFormat;
@@ -41,6 +50,7 @@ class StateLoaderTest {
 
     private final TreeMap<Long, SegmentDescriptor> segments = new TreeMap<>();
     private final FakeBucket bucket = new FakeBucket();
+    private final FakeBookie bookie = new FakeBookie();
     private final StepClock clock = new StepClock(1_000);
     private final PartitionLoop loop = new PartitionLoop(
             new HereAndNow(),
@@ -52,8 +62,8 @@ class StateLoaderTest {
     private final PartitionContext context = new PartitionContext(
             1,
             1,
-            null,
-            null,
+            new InMemoryMetadata(clock, 1).withBookies(1).newClient(),
+            bookie,
             bucket,
             bucket,
             clock,
@@ -93,13 +103,43 @@ class StateLoaderTest {
                 .hasMessageContaining("offset " + MANIFEST_END);
     }
 
+    /** All that is sealed may lie in object storage alone, and be described there alone: a takeover doesn't wait for it. */
+    @Test
+    void theOpenSegmentsFirstCheckpointSavesLookingIntoObjectStorage() {
+        bookie.checkpoint = Optional.of(stateAt(END));
+        bucket.manifestIsMissing = true;
+        assertThat(load(chain().append(open())).join().offset()).isEqualTo(END);
+        assertThat(bucket.checkpointsAsked).isEmpty();
+        assertThat(bucket.readFrom).isEmpty();
+    }
+
+    @Test
+    void withoutOneAtTheStartOfTheOpenSegmentTheSegmentBeforeIsAsked() {
+        bucket.checkpoints.put("o30", stateAt(35));
+        assertThat(load(chain().append(open())).join().encode()).isEqualTo(opened(stateAt(END)));
+        bookie.status = BookieStatus.NO_ANSWER;
+        assertThat(load(chain().append(open())).join().encode()).isEqualTo(opened(stateAt(END)));
+        assertThat(bucket.readFrom).containsExactly(35L, 35L);
+    }
+
+    private static ByteBuffer opened(LogState state) {
+        state.onSegment(END, LogState.KEEP_ABORTED);
+        return state.encode();
+    }
+
     private CompletableFuture<LogState> load() {
-        ManifestRef manifest = new ManifestRef(
-                "root", 1, 0, MANIFEST_END, 3, 300, 1, 100, 1, List.of(new ManifestRef.Mark(MANIFEST_END, 300, 1)));
-        SegmentChain chain =
-                SegmentChain.EMPTY.withManifest(Optional.of(manifest)).append(segments.get(MANIFEST_END));
+        return load(chain());
+    }
+
+    private CompletableFuture<LogState> load(SegmentChain chain) {
         PartitionState state = new PartitionState(PARTITION, 1, 0, 0, chain);
         return new StateLoader(context, loop, new SegmentReader(context), state, END).load();
+    }
+
+    private SegmentChain chain() {
+        ManifestRef manifest = new ManifestRef(
+                "root", 1, 0, MANIFEST_END, 3, 300, 1, 100, 1, List.of(new ManifestRef.Mark(MANIFEST_END, 300, 1)));
+        return SegmentChain.EMPTY.withManifest(Optional.of(manifest)).append(segments.get(MANIFEST_END));
     }
 
     private LogState stateAt(long endOffset) {
@@ -160,11 +200,85 @@ class StateLoaderTest {
                 Optional.of(new ObjectRef("o" + startOffset, 1, 1, 1, startOffset, startOffset + OFFSETS_EACH, 1)));
     }
 
+    private static SegmentDescriptor open() {
+        return new SegmentDescriptor(
+                new SegmentId(1 + END),
+                PARTITION,
+                0,
+                SegmentDescriptor.State.OPEN,
+                END,
+                SegmentDescriptor.UNSEALED,
+                1,
+                List.of(new Replica(new BookieId(1), 0)),
+                List.of(),
+                -1,
+                -1,
+                0,
+                -1,
+                Optional.empty());
+    }
+
+    /** The one replica of the open segment, which has no entry yet. */
+    private static final class FakeBookie implements BookieClient {
+
+        private Optional<LogState> checkpoint = Optional.empty();
+        private BookieStatus status = BookieStatus.BEYOND_END;
+
+        @Override
+        public CompletableFuture<CheckpointReply> readCheckpoint(
+                BookieAddress bookie, SegmentId segment, long atMostOffset, long timeoutMs) {
+            return CompletableFuture.completedFuture(checkpoint
+                    .map(state -> new CheckpointReply(
+                            BookieStatus.OK, state.offset(), Unpooled.wrappedBuffer(state.encode())))
+                    .orElseGet(() -> new CheckpointReply(status, -1, Unpooled.EMPTY_BUFFER)));
+        }
+
+        @Override
+        public AppendStream openAppend(
+                BookieAddress bookie,
+                PartitionId partition,
+                SegmentId segment,
+                int epoch,
+                long startOffset,
+                long incarnation,
+                AppendListener listener) {
+            throw new UnsupportedOperationException("nothing is appended here");
+        }
+
+        @Override
+        public CompletableFuture<List<FenceReply>> fence(
+                BookieAddress bookie, List<FenceRequest> requests, long timeoutMs) {
+            throw new UnsupportedOperationException("nothing is fenced here");
+        }
+
+        @Override
+        public CompletableFuture<ReadReply> read(
+                BookieAddress bookie,
+                SegmentId segment,
+                long fromOffset,
+                int maxBytes,
+                ReadPriority priority,
+                long timeoutMs) {
+            throw new UnsupportedOperationException("there is nothing to be read");
+        }
+
+        @Override
+        public CompletableFuture<FenceReply> describe(BookieAddress bookie, SegmentId segment, long timeoutMs) {
+            throw new UnsupportedOperationException("nothing is described here");
+        }
+
+        @Override
+        public void close() {
+            // Nothing is open.
+        }
+    }
+
     /** Segments and manifests as they would be read from the bucket. */
     private final class FakeBucket implements RemoteSegments, ChainManifests {
 
         private final Map<String, LogState> checkpoints = new TreeMap<>();
         private final List<Long> readFrom = new ArrayList<>();
+        private final List<String> checkpointsAsked = new ArrayList<>();
         private boolean manifestIsMissing;
 
         @Override
@@ -181,6 +295,7 @@ class StateLoaderTest {
         @Override
         public CompletableFuture<Optional<Checkpoint>> checkpoint(
                 ObjectRef object, PartitionId partition, long atMostOffset) {
+            checkpointsAsked.add(object.key());
             return CompletableFuture.completedFuture(Optional.ofNullable(checkpoints.get(object.key()))
                     .map(state -> new Checkpoint(state.offset(), state.encode())));
         }

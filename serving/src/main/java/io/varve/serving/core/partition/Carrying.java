@@ -4,7 +4,7 @@ import io.varve.base.Invariant;
 import io.varve.serving.core.partition.LeaderEffects.SealFacts;
 
 /**
- * The second phase of a takeover: loads the owner's state as of the seal, gets a new segment, and writes into it what lies between the seal and the
+ * The second phase of a takeover: loads the owner's state as of the seal, gets a new segment (mostly one came with the ownership), and writes into it what lies between the seal and the
  * largest end that was replied. Once A replicas of the new segment hold that, the roll may go.
  */
 final class Carrying<P> extends Opening<P> {
@@ -36,7 +36,12 @@ final class Carrying<P> extends Opening<P> {
     void begin() {
         tenure().writers().startAt(sealOffset());
         loadState();
-        tenure().supply().ask();
+        SegmentSupply<P> supply = tenure().supply();
+        if (supply.hasPrepared()) {
+            onAllocated(supply.takePrepared());
+        } else {
+            supply.ask();
+        }
     }
 
     // ---- the state

@@ -128,11 +128,19 @@ public final class PartitionLeader<P> {
     // ---- takeover
     // ---------------------------------------------------------------------------------------------------------------
 
-    /** Takes the partition over, as the metadata service describes it under this leader's epoch. Called once. */
-    public void start(PartitionState state) {
+    /**
+     * Takes the partition over, as the metadata service describes it under this leader's epoch. Called once.
+     *
+     * @param prepared a segment that is allocated under this epoch already, or null: then the takeover asks for one
+     */
+    public void start(PartitionState state, SegmentDescriptor prepared) {
         Invariant.check(
                 state.epoch() == epoch(), "a leader starts with the state of its own epoch", state.epoch(), epoch());
         Invariant.check(tenure.phase() instanceof Unstarted, "a leader starts once");
+        if (prepared != null) {
+            Invariant.check(prepared.epoch() == epoch(), "a prepared segment is of this epoch", prepared.epoch());
+            tenure.supply().prepare(prepared);
+        }
         SegmentDescriptor open = state.chain().open().orElse(null);
         if (open == null) {
             long end = state.chain()

@@ -198,6 +198,28 @@ class LiveRollTest {
         assertThat(stepped.take()).containsExactly("allocate at 0");
     }
 
+    /** Nobody writes to it: what it holds could not be repaired while it is open. */
+    @Test
+    void anIdleSegmentWithADeadReplicaIsRolledByTimeAloneOnceThereIsAPlace() {
+        stepped.append(10);
+        stepped.durable(1, 1, 0, 1, 2);
+        stepped.usableBookies(2);
+        stepped.after(1);
+        leader.onStreamFailed(1, 2);
+        stepped.take();
+        stepped.after(10_000);
+        assertThat(stepped.take()).as("there is no third bookie").doesNotContain("allocate at 1");
+        stepped.usableBookies(3);
+        stepped.after(20);
+        assertThat(stepped.take()).containsExactly("allocate at 1");
+        stepped.allocated(2, 1, 2, 4);
+        assertThat(stepped.take()).contains("roll sealing 1 at 1 opening 2");
+        assertThat(stepped.sealed().holders())
+                .as("whoever died held it, and is no more than two others' copy")
+                .extracting("value")
+                .contains(1, 2);
+    }
+
     @Test
     void withoutAQuorumAndWithoutBookiesProducersAreToldAndItGoesOnByItself() {
         leader.onStreamFailed(1, 1);

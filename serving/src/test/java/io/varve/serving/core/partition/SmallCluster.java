@@ -278,20 +278,7 @@ final class SmallCluster {
     private static SegmentDescriptor descriptor(
             SegmentId id, int epoch, State state, long start, long end, int acks, List<Replica> replicas) {
         return new SegmentDescriptor(
-                id,
-                PARTITION,
-                epoch,
-                state,
-                start,
-                end,
-                acks,
-                replicas,
-                List.of(),
-                -1,
-                -1,
-                0,
-                -1,
-                Optional.empty());
+                id, PARTITION, epoch, state, start, end, acks, replicas, List.of(), -1, -1, 0, -1, Optional.empty());
     }
 
     /** A roll that was asked for. */

@@ -91,7 +91,7 @@ final class SteppedLeader implements LeaderEffects<String> {
 
     /** Takes over a chain without an open segment and serves from offset 0 on in segment 1. */
     SteppedLeader serving() {
-        leader.start(state());
+        leader.start(state(), null);
         leader.onStateLoaded(ticket("load"), 0, -1);
         allocated(1);
         rolled(Outcome.COMMITTED);

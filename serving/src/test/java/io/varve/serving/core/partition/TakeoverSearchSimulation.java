@@ -168,26 +168,40 @@ class TakeoverSearchSimulation {
 
     @Test
     void countingAnAcknowledgementTwiceIsFoundInTheSmallestCase() {
-        assertThatThrownBy(() -> search(new Scope(3, 2, 1, 1, 0, new SegmentRules() {
-                    @Override
-                    public long durableOnQuorum(long[] ends, int acks) {
-                        long[] doubled = Arrays.copyOf(ends, 2 * ends.length);
-                        System.arraycopy(ends, 0, doubled, ends.length, ends.length);
-                        return super.durableOnQuorum(doubled, acks);
-                    }
-                }, true)))
+        assertThatThrownBy(() -> search(new Scope(
+                        3,
+                        2,
+                        1,
+                        1,
+                        0,
+                        new SegmentRules() {
+                            @Override
+                            public long durableOnQuorum(long[] ends, int acks) {
+                                long[] doubled = Arrays.copyOf(ends, 2 * ends.length);
+                                System.arraycopy(ends, 0, doubled, ends.length, ends.length);
+                                return super.durableOnQuorum(doubled, acks);
+                            }
+                        },
+                        true)))
                 .isInstanceOf(AssertionError.class)
                 .hasMessageContaining("I-1");
     }
 
     @Test
     void acknowledgingBeforeTheRollCommitsIsFoundWithOneRoll() {
-        assertThatThrownBy(() -> search(new Scope(3, 2, 1, 1, 1, new SegmentRules() {
-                    @Override
-                    public boolean acknowledgesBeforeRoll() {
-                        return true;
-                    }
-                }, true)))
+        assertThatThrownBy(() -> search(new Scope(
+                        3,
+                        2,
+                        1,
+                        1,
+                        1,
+                        new SegmentRules() {
+                            @Override
+                            public boolean acknowledgesBeforeRoll() {
+                                return true;
+                            }
+                        },
+                        true)))
                 .isInstanceOf(AssertionError.class)
                 .hasMessageContaining("I-");
     }
