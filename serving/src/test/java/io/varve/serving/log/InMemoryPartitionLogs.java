@@ -10,6 +10,7 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
 
 /**
  * The twin of the owner's logs for tests: everything in memory, nothing on other threads, with the knobs that failures need. What is kept of
@@ -38,6 +39,15 @@ public final class InMemoryPartitionLogs implements PartitionLogs {
 
     /** Begins to serve the partition under the next epoch, from the entries that were acknowledged. */
     public InMemoryPartitionLog serve(PartitionId partition) {
+        return serve(partition, log -> {});
+    }
+
+    /** {@link #serve}, with its reads held from the first one on. */
+    public InMemoryPartitionLog serveWithReadsHeld(PartitionId partition) {
+        return serve(partition, InMemoryPartitionLog::holdReads);
+    }
+
+    private InMemoryPartitionLog serve(PartitionId partition, Consumer<InMemoryPartitionLog> beforeAnybodyKnows) {
         InMemoryPartitionLog log;
         synchronized (this) {
             InMemoryPartition kept = partitions.computeIfAbsent(partition, p -> new InMemoryPartition());
@@ -45,6 +55,7 @@ public final class InMemoryPartitionLogs implements PartitionLogs {
             takingOver.remove(partition);
             served.put(partition, log);
         }
+        beforeAnybodyKnows.accept(log);
         listeners.forEach(l -> l.onServing(log));
         return log;
     }

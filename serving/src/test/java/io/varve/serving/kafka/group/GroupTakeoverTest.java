@@ -140,7 +140,7 @@ class GroupTakeoverTest {
         assertThat(get(broker.commit("g", 7))).isEqualTo(Errors.NONE);
         logs.lose(partition);
         InMemoryPartitionLogs otherLogs = logs.ofAnotherBroker();
-        otherLogs.serve(partition).holdReads();
+        otherLogs.serveWithReadsHeld(partition);
         try (GroupBroker other = new GroupBroker(2, metadata, otherLogs)) {
             until(() -> other.committed("g"), answer -> answer.equals("COORDINATOR_LOAD_IN_PROGRESS"));
 
@@ -156,13 +156,11 @@ class GroupTakeoverTest {
         assertThat(get(broker.commit("g", 7))).isEqualTo(Errors.NONE);
         logs.lose(partition);
         InMemoryPartitionLogs otherLogs = logs.ofAnotherBroker();
-        InMemoryPartitionLog first = otherLogs.serve(partition);
-        first.holdReads();
+        InMemoryPartitionLog first = otherLogs.serveWithReadsHeld(partition);
         try (GroupBroker other = new GroupBroker(2, metadata, otherLogs)) {
             until(() -> other.committed("g"), answer -> answer.equals("COORDINATOR_LOAD_IN_PROGRESS"));
             otherLogs.lose(partition);
-            InMemoryPartitionLog second = otherLogs.serve(partition);
-            second.holdReads();
+            InMemoryPartitionLog second = otherLogs.serveWithReadsHeld(partition);
             first.releaseReads();
 
             for (int i = 0; i < 50; i++) {
