@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/IBM/sarama"
@@ -25,24 +26,30 @@ func load(topic, name string, records, perSecond int) error {
 		return err
 	}
 	told := make(chan bool)
+	var unanswered sync.WaitGroup
 	go func() {
 		for m := range p.Successes() {
 			fmt.Println("ACK", m.Metadata, m.Partition, m.Offset)
+			unanswered.Done()
 		}
 		told <- true
 	}()
 	go func() {
 		for e := range p.Errors() {
 			fmt.Println("FAIL", e.Msg.Metadata, e.Err)
+			unanswered.Done()
 		}
 		told <- true
 	}()
 	began := time.Now()
 	for n := 0; n < records; n++ {
+		unanswered.Add(1)
 		p.Input() <- &sarama.ProducerMessage{Topic: topic, Partition: int32(n % partitions), Metadata: n,
 			Value: sarama.StringEncoder(name + "-" + strconv.Itoa(n))}
 		time.Sleep(time.Until(began.Add(time.Duration(n) * time.Second / time.Duration(perSecond))))
 	}
+	// A producer that is being closed gives up what it would have to send again.
+	unanswered.Wait()
 	p.AsyncClose()
 	<-told
 	<-told
