@@ -67,13 +67,14 @@ final class BenchLoad implements AutoCloseable {
             store.createSegment(partition, id, 1, 0, 0, (status, end, where) -> created.release());
         }
 
-        void append() {
+        /** @param sinceNs from when its latency counts */
+        void append(long sinceNs) {
             long offset = next++;
             ByteBuf payload = content.retainedDuplicate();
             int crc = EntryChecks.checksum(offset, offset, payload);
             if (watchedSinceNs == 0) {
                 watchedEnd = offset + 1;
-                watchedSinceNs = System.nanoTime();
+                watchedSinceNs = sinceNs;
             }
             store.append(id, 1, offset, offset, crc, payload, 0, this);
         }
@@ -92,20 +93,19 @@ final class BenchLoad implements AutoCloseable {
         }
     }
 
-    /** Runs for so many seconds, at most so many entries a second, and waits for the last acknowledgement. */
+    /**
+     * Runs for so many seconds, at most so many entries a second, and waits for the last acknowledgement. At a given rate, latencies count from when each append was
+     * due: a stall shows in all that it made late.
+     */
     void run(int forSeconds, long perSecond) {
         long startNs = System.nanoTime();
         long untilNs = startNs + forSeconds * 1_000_000_000L;
         long inFlightMax = IN_FLIGHT_BYTES / entryBytes;
         for (long count = 0; System.nanoTime() < untilNs; count++) {
-            if (perSecond != Long.MAX_VALUE) {
-                long dueNs = startNs + count * 1_000_000_000L / perSecond;
-                for (long leftNs = dueNs - System.nanoTime(); leftNs > 0; leftNs = dueNs - System.nanoTime()) {
-                    LockSupport.parkNanos(leftNs);
-                }
-            }
             awaitInFlight(inFlightMax - 1);
-            appendTo((int) (submitted % streams.length));
+            boolean isPaced = perSecond != Long.MAX_VALUE;
+            long sinceNs = isPaced ? BareDisk.awaitDue(startNs, count, perSecond) : System.nanoTime();
+            appendTo((int) (submitted % streams.length), sinceNs);
             submitted++;
         }
         awaitInFlight(0);
@@ -115,7 +115,7 @@ final class BenchLoad implements AutoCloseable {
     void fill(long bytes) {
         for (long left = bytes / entryBytes; left > 0; left--) {
             awaitInFlight(IN_FLIGHT_BYTES / entryBytes - 1);
-            appendTo(0);
+            appendTo(0, System.nanoTime());
             submitted++;
         }
         awaitInFlight(0);
@@ -127,7 +127,7 @@ final class BenchLoad implements AutoCloseable {
         }
     }
 
-    private void appendTo(int at) {
+    private void appendTo(int at, long sinceNs) {
         Stream stream = streams[at];
         if (stream.next == stream.entriesMax) {
             store.delete(stream.id, 0);
@@ -135,7 +135,7 @@ final class BenchLoad implements AutoCloseable {
             stream.create(new Semaphore(0));
             streams[at] = stream;
         }
-        stream.append();
+        stream.append(sinceNs);
     }
 
     /** Deletes all segments, and waits until that is durable. */

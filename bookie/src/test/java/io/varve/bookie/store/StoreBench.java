@@ -189,18 +189,21 @@ public final class StoreBench {
                 load.run(seconds, perSecond);
                 used = used.plus(SystemCounters.now().since(before));
                 bare.run(4096, Math.min(3, seconds));
+                bare.runAt(perSecond, 4096, Math.min(3, seconds));
             }
             Histogram latencies = load.takeLatencies();
             System.out.printf(
-                    "entry   1024 B,    100 segments at %d entries/s: %.0f groups/s; ack p50 %.3f ms, p99 %.3f ms; bare 4 KiB write and fsync p50 %.3f ms, p99 %.3f ms; "
-                            + "p99 ratio %.2f; device bytes per byte %.3f; processor time per entry %.2f us%n",
+                    "entry   1024 B,    100 segments at %d entries/s: %.0f groups/s; ack p50 %.3f ms, p99 %.3f ms; bare 4 KiB write and fsync at as many a second "
+                            + "p50 %.3f ms, p99 %.3f ms, p99 ratio %.2f (without a pause p50 %.3f ms, p99 %.3f ms); device bytes per byte %.3f; processor time per entry %.2f us%n",
                     perSecond,
                     (store.groupsWritten() - groupsBefore) / (double) seconds / ROUNDS,
                     latencies.getValueAtPercentile(50) / 1e6,
                     latencies.getValueAtPercentile(99) / 1e6,
+                    bare.dueLatencies.getValueAtPercentile(50) / 1e6,
+                    bare.dueLatencies.getValueAtPercentile(99) / 1e6,
+                    (double) latencies.getValueAtPercentile(99) / bare.dueLatencies.getValueAtPercentile(99),
                     bare.latencies.getValueAtPercentile(50) / 1e6,
                     bare.latencies.getValueAtPercentile(99) / 1e6,
-                    (double) latencies.getValueAtPercentile(99) / bare.latencies.getValueAtPercentile(99),
                     (double) used.deviceWriteBytes() / (load.bytes() - bytesBefore),
                     used.processorNs() / 1000.0 / ((load.bytes() - bytesBefore) / 1024));
         }
