@@ -145,7 +145,9 @@ final class AppendSession implements RpcStreamHandler, AppendCallback {
             }
         } else {
             stream.execute(() -> {
-                stream.consumed(pending.removeOne());
+                // Behind a refused entry all are refused, and those before it may still become durable: what is refused
+                // is the end of what was handed in.
+                stream.consumed(pending.removeLast());
                 refuse(status, end);
             });
         }

@@ -24,24 +24,29 @@ final class PendingEntries {
     int removeBelow(long end) {
         int bytes = 0;
         while (count > 0 && ends[head] <= end) {
-            bytes += removeOne();
+            bytes += removeFirst();
         }
         return bytes;
     }
 
-    /** Forgets the first entry, and says how many bytes it had; 0 if there is none. */
-    int removeOne() {
+    /** Forgets the last entry, and says how many bytes it had; 0 if there is none. */
+    int removeLast() {
         if (count == 0) {
             return 0;
         }
-        int bytes = sizes[head];
-        head = head + 1 & ends.length - 1;
         count--;
-        return bytes;
+        return sizes[head + count & ends.length - 1];
     }
 
     boolean isEmpty() {
         return count == 0;
+    }
+
+    private int removeFirst() {
+        int bytes = sizes[head];
+        head = head + 1 & ends.length - 1;
+        count--;
+        return bytes;
     }
 
     private void grow() {

@@ -32,6 +32,7 @@ final class MemorySegmentStore implements SegmentStore {
     private final ArrayDeque<Runnable> held = new ArrayDeque<>();
     private final AtomicLong reads = new AtomicLong();
     private boolean holding;
+    private boolean holdingDurable;
 
     /** How many reads were asked for. */
     long reads() {
@@ -43,10 +44,16 @@ final class MemorySegmentStore implements SegmentStore {
         thread.execute(() -> holding = true);
     }
 
+    /** Appends from now on are taken, and don't become durable; what is refused is answered at once. */
+    void holdDurable() {
+        thread.execute(() -> holdingDurable = true);
+    }
+
     /** What was held is done, and what comes is done at once again. */
     void letGo() {
         thread.execute(() -> {
             holding = false;
+            holdingDurable = false;
             while (!held.isEmpty()) {
                 held.poll().run();
             }
@@ -91,7 +98,12 @@ final class MemorySegmentStore implements SegmentStore {
         run(() -> {
             MemoryReplicas.Answer answer =
                     replicas.append(segment, epoch, firstOffset, lastOffset, crc, bytes, highWatermark);
-            callback.onAppended(answer.status(), answer.end());
+            Runnable answered = () -> callback.onAppended(answer.status(), answer.end());
+            if (holdingDurable && answer.status() == BookieStatus.OK) {
+                held.add(answered);
+            } else {
+                answered.run();
+            }
         });
     }
 

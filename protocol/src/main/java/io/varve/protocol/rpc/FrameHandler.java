@@ -61,6 +61,16 @@ abstract class FrameHandler extends ByteToMessageDecoder {
     /** What came can't be a frame: the connection is of no use any more. */
     abstract void onGarbage(String what);
 
+    /**
+     * As above, but without its read: a decoder that handed nothing to the next handler asks for more even when reading is switched off, and this one never hands anything on. A side that
+     * doesn't want to be sent more would go on reading for ever.
+     */
+    @Override
+    public void channelReadComplete(ChannelHandlerContext ctx) throws Exception {
+        discardSomeReadBytes();
+        ctx.fireChannelReadComplete();
+    }
+
     @Override
     protected void decode(ChannelHandlerContext ctx, ByteBuf in, List<Object> out) {
         if (in.readableBytes() < Frame.HEADER_BYTES) {
