@@ -10,11 +10,13 @@ import io.varve.metadata.api.MetadataException.Reason;
 import io.varve.metadata.api.MetadataView;
 import io.varve.metadata.core.CommandHistory;
 import io.varve.metadata.core.Deltas;
+import io.varve.metadata.core.ImageRecords;
 import io.varve.metadata.core.MetadataImage;
 import io.varve.metadata.core.MetadataStateMachine;
 import io.varve.metadata.core.Plan;
 import io.varve.metadata.core.Planner;
 import io.varve.metadata.core.PlannerSettings;
+import io.varve.metadata.core.SnapshotReplay;
 import io.varve.protocol.meta.CommandReply;
 import io.varve.protocol.meta.ExpireSessionCommand;
 import io.varve.protocol.meta.FormClusterCommand;
@@ -46,6 +48,14 @@ public final class InMemoryMetadata {
     private long index;
     private boolean reachable = true;
     private int answersToLose;
+    private LeaderDeath death = LeaderDeath.NONE;
+
+    /** When the leader dies with a command in its hands. */
+    private enum LeaderDeath {
+        NONE,
+        BEFORE_COMMIT,
+        AFTER_COMMIT
+    }
 
     /** A cluster {@code test} without nodes. */
     public InMemoryMetadata(Clock clock, long seed) {
@@ -137,16 +147,54 @@ public final class InMemoryMetadata {
         answersToLose = count;
     }
 
+    /** Kills the leader. Its successor starts from what a snapshot keeps of the committed state, and knows nothing of how far its predecessor had planned. */
+    public synchronized void killLeader() {
+        MetadataImage image = machine.image();
+        SnapshotReplay kept = new SnapshotReplay();
+        ImageRecords.stream(image).forEach(kept::add);
+        machine = new MetadataStateMachine(kept.finish(image.version(), image.digest()), machine.history());
+        cursor = Plan.Cursor.START;
+    }
+
+    /**
+     * The leader dies as the next command of a client reaches it. The client doesn't learn its outcome.
+     *
+     * @param isCommitted whether it got as far as the log
+     */
+    public synchronized void killLeaderAtNextCommand(boolean isCommitted) {
+        death = isCommitted ? LeaderDeath.AFTER_COMMIT : LeaderDeath.BEFORE_COMMIT;
+    }
+
+    /** No answer is lost and no leader dies from now on. */
+    public synchronized void endFaults() {
+        answersToLose = 0;
+        death = LeaderDeath.NONE;
+    }
+
     synchronized CompletableFuture<CommandReply> submit(MetadataCommand.Builder command) {
         if (!reachable) {
             return CompletableFuture.failedFuture(new MetadataException(Reason.UNAVAILABLE, "No quorum"));
         }
+        if (death == LeaderDeath.BEFORE_COMMIT) {
+            return unknownOutcome();
+        }
         CommandReply reply = carryOut(command);
+        if (death == LeaderDeath.AFTER_COMMIT) {
+            return unknownOutcome();
+        }
         if (answersToLose > 0) {
             answersToLose--;
-            return CompletableFuture.failedFuture(new MetadataException(Reason.UNKNOWN_OUTCOME, "No answer in time"));
+            return unknownOutcome();
         }
         return CompletableFuture.completedFuture(reply);
+    }
+
+    private CompletableFuture<CommandReply> unknownOutcome() {
+        if (death != LeaderDeath.NONE) {
+            death = LeaderDeath.NONE;
+            killLeader();
+        }
+        return CompletableFuture.failedFuture(new MetadataException(Reason.UNKNOWN_OUTCOME, "No answer in time"));
     }
 
     synchronized boolean isReachable() {

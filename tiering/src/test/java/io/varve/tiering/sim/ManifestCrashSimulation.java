@@ -39,7 +39,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /**
  * Bookies are killed at every step of building and pruning manifests: between any two calls to the store, and between the store and the metadata, whose real state machine and
- * planners they are driven by; answers of the metadata get lost, tasks are withdrawn and given to others while the first is still at it. After every step every offset from the
+ * planners they are driven by; answers of the metadata get lost, its leader dies before and after a command is committed, tasks are withdrawn and given to others while the first is still at it. After every step every offset from the
  * log's start on is described once, and its object is there (I-8, I-10, I-11); whoever still holds an old pointer gets what it asks for, or an error; in the end, after a scrub, the
  * bucket holds what is named and nothing else (S6, S10, S19). The oracle is the list of what was sealed.
  */
@@ -47,6 +47,11 @@ class ManifestCrashSimulation {
 
     private static final int SEEDS = Math.max(1, Integer.getInteger("varve.simulation.seeds", 200) / 4);
     private static final int STEPS = 400;
+    private static final int MANIFEST_SEGMENTS_MIN = 3;
+    private static final int SEGMENT_BYTES = 1_000;
+    private static final int OBJECT_SEGMENTS_MAX = 3;
+    /** The open segment, the object of the last sealed one (which stays), and fewer segments than are worth moving. */
+    private static final int CHAIN_AT_REST = 1 + OBJECT_SEGMENTS_MAX + MANIFEST_SEGMENTS_MIN - 1;
 
     @Test
     void nothingIsLostAndNothingIsLeftBehindWhereverAProcessDies() {
@@ -114,8 +119,20 @@ class ManifestCrashSimulation {
         Run(long seed, Bug bug) {
             this.bug = bug;
             random = new SplittableRandom(seed);
-            PlannerSettings settings =
-                    new PlannerSettings(1_000, 3_000, 1, 1_000, 20_000, 30_000, 600_000, 4, 2, 8, 3, 2, 600_000);
+            PlannerSettings settings = new PlannerSettings(
+                    1_000,
+                    OBJECT_SEGMENTS_MAX * SEGMENT_BYTES,
+                    1,
+                    1_000,
+                    20_000,
+                    30_000,
+                    600_000,
+                    4,
+                    2,
+                    8,
+                    MANIFEST_SEGMENTS_MIN,
+                    2,
+                    600_000);
             log = new OnePartition(
                     seed,
                     settings,
@@ -138,6 +155,9 @@ class ManifestCrashSimulation {
                     case 0 -> write();
                     case 1, 2 -> {
                         clock.advance(random.nextInt(15_000));
+                        if (random.nextInt(8) == 0) {
+                            metadata.killLeader();
+                        }
                         metadata.plan();
                     }
                     case 3 -> deleteRecords();
@@ -162,7 +182,7 @@ class ManifestCrashSimulation {
         /** The owner seals what it wrote and opens the next segment. */
         private void write() {
             long start = log.open().startOffset();
-            log.roll(start + OFFSETS_EACH, 1_000, clock.wallTimeMs());
+            log.roll(start + OFFSETS_EACH, SEGMENT_BYTES, clock.wallTimeMs());
             sealed.put(start, start + OFFSETS_EACH);
         }
 
@@ -190,8 +210,11 @@ class ManifestCrashSimulation {
             BookieTask task = !ofManifests.isEmpty() && random.nextInt(3) == 0
                     ? ofManifests.get(0)
                     : tasks.get(random.nextInt(tasks.size()));
-            if (random.nextInt(6) == 0) {
-                metadata.loseAnswers(1);
+            switch (random.nextInt(12)) {
+                case 0, 1 -> metadata.loseAnswers(1);
+                case 2 -> metadata.killLeaderAtNextCommand(true);
+                case 3 -> metadata.killLeaderAtNextCommand(false);
+                default -> {}
             }
             if (task instanceof BookieTask.Offload offload) {
                 offload(offload);
@@ -203,7 +226,7 @@ class ManifestCrashSimulation {
                 edit(task, store);
                 crashes += store.isDead() ? 1 : 0;
             }
-            metadata.loseAnswers(0);
+            metadata.endFaults();
         }
 
         /** One that dies has deleted and not said so: it is ordered again. */
@@ -387,7 +410,7 @@ class ManifestCrashSimulation {
                 }
                 boolean isDone = metadata.view().tasks().isEmpty()
                         && lateCommits.isEmpty()
-                        && log.state().chain().size() <= 4
+                        && log.state().chain().size() <= CHAIN_AT_REST
                         && metadata.plan() == 0;
                 if (isDone && round > 80) {
                     return;
@@ -396,7 +419,8 @@ class ManifestCrashSimulation {
                     lateCommits.remove(0).run();
                 }
             }
-            throw new AssertionError("it never came to rest: " + metadata.view().tasks());
+            throw new AssertionError("it never came to rest: tasks "
+                    + metadata.view().tasks() + ", late commits " + lateCommits.size() + ", " + log.state());
         }
 
         private void assertBucketIsClean() {

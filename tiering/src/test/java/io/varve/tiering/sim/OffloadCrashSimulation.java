@@ -41,7 +41,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /**
  * Bookies are killed at every step of offload, commit, local deletion and deletion from the bucket, between any two calls to the store and
- * between the store and the metadata, whose real state machine and planners they are driven by; answers of the metadata get lost. After
+ * between the store and the metadata, whose real state machine and planners they are driven by; answers of the metadata get lost, and its leader dies before and after a command is committed. After
  * every step every offset that the chain promises is somewhere (I-1, I-9, I-10); in the end everything is read back from the bucket byte
  * for byte, and after the scrub the bucket holds what the metadata names and nothing else (I-11). Cases S6, S19, C16.1 and C16.3.
  */
@@ -134,6 +134,9 @@ class OffloadCrashSimulation {
                     case 0 -> write();
                     case 1 -> {
                         clock.advance(random.nextInt(5_000));
+                        if (random.nextInt(8) == 0) {
+                            metadata.killLeader();
+                        }
                         metadata.plan();
                     }
                     default -> work(random.nextInt(3) == 0);
@@ -166,8 +169,11 @@ class OffloadCrashSimulation {
             BookieTask task = tasks.get(random.nextInt(tasks.size()));
             DyingObjectStore store =
                     new DyingObjectStore(bucket, dies ? random.nextInt(14) : Long.MAX_VALUE, random.nextBoolean());
-            if (random.nextInt(6) == 0) {
-                metadata.loseAnswers(1);
+            switch (random.nextInt(12)) {
+                case 0, 1 -> metadata.loseAnswers(1);
+                case 2 -> metadata.killLeaderAtNextCommand(true);
+                case 3 -> metadata.killLeaderAtNextCommand(false);
+                default -> {}
             }
             if (task instanceof BookieTask.Offload offload) {
                 offload(offload, store);
@@ -182,7 +188,7 @@ class OffloadCrashSimulation {
                 deleteObject(deletion, store);
             }
             crashes += store.isDead() || dies ? 1 : 0;
-            metadata.loseAnswers(0);
+            metadata.endFaults();
         }
 
         private void offload(BookieTask.Offload task, DyingObjectStore store) throws Exception {
