@@ -3,6 +3,7 @@ package io.varve.itest.sim;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.varve.base.PartitionId;
 import io.varve.metadata.api.MetadataClient;
+import io.varve.metadata.api.NodeSession;
 import io.varve.metadata.model.BrokerInfo;
 import io.varve.serving.core.partition.SegmentRules;
 import io.varve.serving.log.PartitionLog;
@@ -23,6 +24,7 @@ final class SimBroker {
     private long incarnation;
     private PartitionManager manager;
     private SimMetadataLink link;
+    private NodeSession session;
 
     SimBroker(SimCluster cluster, int id) {
         this.cluster = cluster;
@@ -52,6 +54,7 @@ final class SimBroker {
 
     void start(PartitionOptions options, SegmentRules rules) {
         process.start();
+        session = null;
         incarnation = cluster.nextNumber();
         SimLoopThread loop = new SimLoopThread(process);
         MetadataClient direct = cluster.metadata().newClient(loop);
@@ -76,8 +79,11 @@ final class SimBroker {
 
     private void register(MetadataClient metadata, PartitionManager registering) {
         metadata.registerBroker(new BrokerInfo(id, incarnation, "", List.of(), BrokerInfo.State.LIVE))
-                .whenComplete((session, failure) -> {
+                .whenComplete((registered, failure) -> {
                     if (failure == null) {
+                        if (registering == manager) {
+                            session = link.across(registered);
+                        }
                         registering.start();
                         registering.subscribe(new Watcher());
                     } else if (registering == manager && process.isAlive()) {
@@ -86,11 +92,15 @@ final class SimBroker {
                 });
     }
 
-    /** SIGTERM: it says that it goes, hands over what it has, and ends. */
+    /** Whether it knows that the metadata service has taken it. */
+    boolean isRegistered() {
+        return session != null;
+    }
+
+    /** SIGTERM of a registered one: it says in its session that it goes (said late, it must not hit its successor), hands over what it has, and ends. */
     void drain(Runnable ended) {
         int life = process.life();
-        link.client()
-                .setBrokerState(id, BrokerInfo.State.DRAINING)
+        session.setBrokerState(BrokerInfo.State.DRAINING)
                 .thenCompose(done -> manager.drain())
                 .whenComplete((done, failure) -> {
                     if (process.isAlive() && process.life() == life) {

@@ -271,6 +271,10 @@ final class SimCluster {
 
     /** SIGTERM: it hands over what it has and ends, or is killed when that takes too long. */
     void drainBroker(SimBroker broker) {
+        if (!broker.isRegistered()) {
+            killBroker(broker); // Its registration may still be on its way: only silence ends that session.
+            return;
+        }
         scheduler.trace("draining broker " + broker.id());
         int life = broker.process().life();
         long incarnation = broker.incarnation();

@@ -2,6 +2,7 @@ package io.varve.itest.sim;
 
 import io.varve.metadata.api.MetadataClient;
 import io.varve.metadata.api.MetadataException;
+import io.varve.metadata.api.NodeSession;
 import io.varve.sim.SimRandomness;
 import io.varve.sim.SimScheduler;
 import java.lang.reflect.InvocationHandler;
@@ -18,7 +19,7 @@ import java.util.concurrent.Executor;
  * The way between a broker or bookie and the metadata service: takes time, loses commands before they arrive and answers after they were carried out, so
  * that their outcome is unknown (I-17), delivers commands after their sender gave them up, or twice, and can be cut.
  */
-final class SimMetadataLink implements InvocationHandler {
+final class SimMetadataLink {
 
     private static final long DEADLINE_NS = 2_000_000_000L;
     private static final long LATE_NS_MAX = 3_500_000_000L;
@@ -43,8 +44,17 @@ final class SimMetadataLink implements InvocationHandler {
     }
 
     MetadataClient client() {
-        return (MetadataClient) Proxy.newProxyInstance(
-                MetadataClient.class.getClassLoader(), new Class<?>[] {MetadataClient.class}, this);
+        return across(MetadataClient.class, service);
+    }
+
+    /** A node's session, with this way in between. */
+    NodeSession across(NodeSession session) {
+        return across(NodeSession.class, session);
+    }
+
+    private <T> T across(Class<T> type, T there) {
+        InvocationHandler way = (proxy, method, arguments) -> invoke(there, method, arguments);
+        return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, way));
     }
 
     /**
@@ -61,10 +71,9 @@ final class SimMetadataLink implements InvocationHandler {
         cut = isCut;
     }
 
-    @Override
-    public Object invoke(Object proxy, Method method, Object[] arguments) throws Throwable {
+    private Object invoke(Object there, Method method, Object[] arguments) {
         if (method.getReturnType() != CompletableFuture.class) {
-            return call(method, arguments);
+            return call(there, method, arguments);
         }
         CompletableFuture<Object> answer = new CompletableFuture<>();
         scheduler.schedule(
@@ -78,17 +87,17 @@ final class SimMetadataLink implements InvocationHandler {
         if (strays && randomness.percent(strayPercent)) {
             scheduler.schedule(
                     randomness.between(50_000, LATE_NS_MAX),
-                    () -> arrive(method, arguments, new CompletableFuture<>()));
+                    () -> arrive(there, method, arguments, new CompletableFuture<>()));
         }
         boolean late = strays && randomness.percent(strayPercent);
         scheduler.schedule(
                 late ? randomness.between(DEADLINE_NS, LATE_NS_MAX) : randomness.between(50_000, delayNsMax),
-                () -> arrive(method, arguments, answer));
+                () -> arrive(there, method, arguments, answer));
         return answer;
     }
 
-    private void arrive(Method method, Object[] arguments, CompletableFuture<Object> answer) {
-        ((CompletableFuture<?>) call(method, arguments)).whenComplete((value, failure) -> {
+    private void arrive(Object there, Method method, Object[] arguments, CompletableFuture<Object> answer) {
+        ((CompletableFuture<?>) call(there, method, arguments)).whenComplete((value, failure) -> {
             if (cut || randomness.percent(lostPercent)) {
                 return;
             }
@@ -104,9 +113,9 @@ final class SimMetadataLink implements InvocationHandler {
         });
     }
 
-    private Object call(Method method, Object[] arguments) {
+    private Object call(Object there, Method method, Object[] arguments) {
         try {
-            return method.invoke(service, arguments);
+            return method.invoke(there, arguments);
         } catch (InvocationTargetException e) {
             throw new IllegalStateException(e.getCause());
         } catch (IllegalAccessException e) {
