@@ -1,5 +1,6 @@
 package io.varve.itest.cluster;
 
+import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
@@ -38,6 +39,15 @@ public record ClusterShape(
     public ClusterShape withBookie(String key, String value) {
         return new ClusterShape(
                 metadata, bookies, brokers, metadataConfig, with(bookieConfig, key, value), brokerConfig, isMeasured);
+    }
+
+    /** With the same store for bookies and brokers. */
+    public ClusterShape withStore(Map<String, String> config) {
+        ClusterShape shape = this;
+        for (Map.Entry<String, String> key : config.entrySet()) {
+            shape = shape.withBookie(key.getKey(), key.getValue()).withBroker(key.getKey(), key.getValue());
+        }
+        return shape;
     }
 
     public ClusterShape withMetadata(String key, String value) {

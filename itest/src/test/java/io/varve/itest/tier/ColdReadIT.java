@@ -31,7 +31,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -80,7 +79,7 @@ class ColdReadIT {
         Path objects = clusters.directory().resolve("objects");
         Files.createDirectories(objects);
         try (PlainS3Server store = new PlainS3Server(true, Optional.of(objects))) {
-            Map<String, String> s3 = s3(store);
+            Map<String, String> s3 = store.config();
             ProcessCluster cluster = clusters.start(shape(s3));
             cluster.createTopic(
                     COLD,
@@ -100,20 +99,20 @@ class ColdReadIT {
             double rate;
             double atATime;
             CpuBill bill;
-            try (TailLoad tail = new TailLoad(cluster.bootstrap(), TAIL, 4)) {
+            try (TailLoad tail = new TailLoad(cluster.bootstrap(), TAIL, 4, 500, clusters.directory())) {
                 // Code that was never run is slow, and whole minutes of it are read in earnest.
                 CompletableFuture<Void> warming =
                         CompletableFuture.runAsync(() -> readBack(cluster, Math.min(count / 2, WARM_RECORDS_MAX)));
-                tail.p99Micros(warming::isDone, PATIENCE, 500);
+                tail.p99Micros(warming::isDone, PATIENCE);
                 warming.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
-                before = tail.p99Micros(Duration.ofSeconds(15), 500);
+                before = tail.p99Micros(30, PATIENCE);
                 AtomicReference<Double> measured = new AtomicReference<>();
                 bill = CpuBill.open(cluster);
                 long getNs = store.getNs();
                 long startNs = System.nanoTime();
                 CompletableFuture<Void> reading =
                         CompletableFuture.runAsync(() -> measured.set(readBack(cluster, count)));
-                beside = tail.p99Micros(reading::isDone, PATIENCE, 500);
+                beside = tail.p99Micros(reading::isDone, PATIENCE);
                 reading.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
                 rate = measured.get();
                 atATime = (double) (store.getNs() - getNs) / (System.nanoTime() - startNs);
@@ -141,26 +140,13 @@ class ColdReadIT {
         }
     }
 
-    private static Map<String, String> s3(PlainS3Server store) {
-        return new TreeMap<>(Map.of(
-                "tiering.store", "s3",
-                "tiering.s3.bucket", PlainS3Server.BUCKET,
-                "tiering.s3.endpoint", store.endpoint().toString(),
-                "tiering.s3.profile", "generic",
-                "tiering.s3.access.key", "any",
-                "tiering.s3.secret.key", "any"));
-    }
-
     private static ClusterShape shape(Map<String, String> s3) {
-        ClusterShape shape = ClusterShape.of(1, 3, 1)
+        return ClusterShape.of(1, 3, 1)
                 .measured()
                 .withMetadata("metadata.offload.delay.ms", "100")
                 .withMetadata("metadata.offload.small.wait.ms", "1000")
-                .withBroker("tiering.cache.bytes", Integer.toString(128 << 20));
-        for (Map.Entry<String, String> key : s3.entrySet()) {
-            shape = shape.withBookie(key.getKey(), key.getValue()).withBroker(key.getKey(), key.getValue());
-        }
-        return shape;
+                .withBroker("tiering.cache.bytes", Integer.toString(128 << 20))
+                .withStore(s3);
     }
 
     /** @return the most that any bookie's disk held */

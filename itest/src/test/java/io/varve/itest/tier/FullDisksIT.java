@@ -28,13 +28,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * S25: the object store is away until the disks of all bookies are full. Then producers wait, groups and transactions go on, also after the broker was killed, and when the store is back everything drains by
+ * S25: the object store is away until the disks of bookies are full. Then producers wait, groups and transactions go on, also after the broker was killed, and when the store is back everything drains by
  * itself.
  */
 class FullDisksIT {
 
     private static final String TOPIC = "flood";
     private static final int PARTITIONS = 2;
+    private static final int ACKS = 2;
     private static final int VALUE_BYTES = 8_000;
     private static final long DISK_BYTES = 256L << 20;
     private static final long RESERVE_BYTES = 48L << 20;
@@ -74,17 +75,17 @@ class FullDisksIT {
                 new NumberedProducer(cluster.bootstrap(), TOPIC, VALUE_BYTES, acks, PATIENCE.multipliedBy(2))) {
             store.always(new Trouble.Answer(503, "SlowDown"));
             producer.start(1, Long.MAX_VALUE, 0);
-            Await.until("all bookies are full", PATIENCE, () -> areAllFull(cluster));
+            Await.until("too many bookies are full", PATIENCE, () -> areTooManyFull(cluster));
             long acknowledged = acks.count();
             goOn(cluster, COMMITS);
             cluster.broker(1).kill();
             ProcessCluster.awaitReady(cluster.launchBroker(1));
             goOn(cluster, COMMITS);
-            assertThat(areAllFull(cluster)).as("still full").isTrue();
-            System.out.printf("full disks: %d records acknowledged until all were full%n", acknowledged);
+            assertThat(areTooManyFull(cluster)).as("still full").isTrue();
+            System.out.printf("full disks: %d records acknowledged until too many were full%n", acknowledged);
 
             store.mend();
-            Await.until("there is room again", PATIENCE, () -> !areAllFull(cluster));
+            Await.until("there is room again", PATIENCE, () -> !areTooManyFull(cluster));
             Await.until("the producer goes on", PATIENCE, () -> acks.count() > acknowledged + 5_000);
             producer.stop();
             producer.done().get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
@@ -126,23 +127,23 @@ class FullDisksIT {
         }
     }
 
-    private static boolean areAllFull(ProcessCluster cluster) {
-        return cluster.view().bookies().stream().allMatch(bookie -> bookie.state() == BookieInfo.State.READ_ONLY);
+    /** Whether fewer bookies take writes than must hold each entry: one that was slow has room left when the others are full. */
+    private static boolean areTooManyFull(ProcessCluster cluster) {
+        return cluster.view().bookies().stream()
+                        .filter(bookie -> bookie.state() != BookieInfo.State.READ_ONLY)
+                        .count()
+                < ACKS;
     }
 
     private static ClusterShape shape(PlainS3Server store) {
-        ClusterShape shape = ClusterShape.of(1, 3, 1)
+        return ClusterShape.of(1, 3, 1)
                 .withMetadata("metadata.offload.delay.ms", "100")
                 .withMetadata("metadata.offload.small.wait.ms", "1000")
                 .withBookie("bookie.journal.file.bytes", Long.toString(8L << 20))
                 .withBookie("bookie.entry.bytes.max", Long.toString(2L << 20))
                 .withBookie("bookie.settle.backlog.bytes.max", Long.toString(32L << 20))
                 .withBookie("bookie.disk.reserve.bytes", Long.toString(RESERVE_BYTES))
-                .withBookie("bookie.disk.relieve.bytes", Long.toString(2 * RESERVE_BYTES));
-        Map<String, String> s3 = StoreOutageIT.s3(store);
-        for (Map.Entry<String, String> key : s3.entrySet()) {
-            shape = shape.withBookie(key.getKey(), key.getValue()).withBroker(key.getKey(), key.getValue());
-        }
-        return shape;
+                .withBookie("bookie.disk.relieve.bytes", Long.toString(2 * RESERVE_BYTES))
+                .withStore(StoreOutageIT.s3(store));
     }
 }

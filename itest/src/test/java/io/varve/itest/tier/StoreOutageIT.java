@@ -106,25 +106,17 @@ class StoreOutageIT {
     }
 
     private static ClusterShape shape(PlainS3Server store) {
-        ClusterShape shape = ClusterShape.of(1, 3, 1)
+        return ClusterShape.of(1, 3, 1)
                 .withMetadata("metadata.offload.delay.ms", "100")
-                .withMetadata("metadata.offload.small.wait.ms", "1000");
-        for (Map.Entry<String, String> key : s3(store).entrySet()) {
-            shape = shape.withBookie(key.getKey(), key.getValue()).withBroker(key.getKey(), key.getValue());
-        }
-        return shape;
+                .withMetadata("metadata.offload.small.wait.ms", "1000")
+                .withStore(s3(store));
     }
 
     /** The keys of a cluster that stores in a bucket that goes away: what doesn't come about soon is told soon. */
     static Map<String, String> s3(PlainS3Server store) {
-        return Map.of(
-                "tiering.store", "s3",
-                "tiering.s3.bucket", PlainS3Server.BUCKET,
-                "tiering.s3.endpoint", store.endpoint().toString(),
-                "tiering.s3.profile", "generic",
-                "tiering.s3.access.key", "any",
-                "tiering.s3.secret.key", "any",
-                "tiering.retry.ms", "2000");
+        Map<String, String> config = store.config();
+        config.put("tiering.retry.ms", "2000");
+        return config;
     }
 
     /** S25: what keeps the cluster itself going is not held up. */

@@ -1,84 +1,80 @@
 package io.varve.itest.tier;
 
-import java.nio.ByteBuffer;
+import io.varve.cli.process.ChildProcess;
+import io.varve.itest.cluster.Await;
+import java.io.IOException;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
-import java.util.stream.IntStream;
-import org.apache.kafka.clients.consumer.KafkaConsumer;
-import org.apache.kafka.clients.producer.KafkaProducer;
-import org.apache.kafka.clients.producer.ProducerRecord;
-import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.common.serialization.ByteArrayDeserializer;
-import org.apache.kafka.common.serialization.ByteArraySerializer;
 
-/** A steady producer, and the time that each of its records takes to be acknowledged, counted from when it was due. */
+/** A {@link TailProducer} under way, and what it says of a time. */
 final class TailLoad implements AutoCloseable {
 
-    private static final int VALUE_BYTES = 200;
+    private static final Duration END_MAX = Duration.ofSeconds(30);
+    private static final int SECONDS_MAX = 3_600;
 
-    private final KafkaProducer<byte[], byte[]> producer;
-    private final KafkaConsumer<byte[], byte[]> consumer;
-    private final String topic;
-    private final int partitions;
+    private final ChildProcess process;
+    private final int perSecond;
+    private final long[] micros;
+    private int count;
+    private boolean measuring;
 
-    TailLoad(String bootstrap, String topic, int partitions) {
-        this.topic = topic;
-        this.partitions = partitions;
-        this.producer = new KafkaProducer<>(
-                Map.of("bootstrap.servers", bootstrap, "acks", "all", "linger.ms", 0),
-                new ByteArraySerializer(),
-                new ByteArraySerializer());
-        this.consumer = new KafkaConsumer<>(
-                Map.of("bootstrap.servers", bootstrap), new ByteArrayDeserializer(), new ByteArrayDeserializer());
-        List<TopicPartition> all = IntStream.range(0, partitions)
-                .mapToObj(index -> new TopicPartition(topic, index))
-                .toList();
-        consumer.assign(all);
-        consumer.seekToEnd(all);
-        all.forEach(consumer::position);
+    /** Starts it, with {@code perSecond} records a second. */
+    TailLoad(String bootstrap, String topic, int partitions, int perSecond, Path logs) throws IOException {
+        this.perSecond = perSecond;
+        this.micros = new long[SECONDS_MAX * perSecond];
+        List<String> command = List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-Xmx128m",
+                "-XX:+UseSerialGC",
+                "-cp",
+                System.getProperty("java.class.path"),
+                TailProducer.class.getName(),
+                bootstrap,
+                topic,
+                Integer.toString(partitions),
+                Integer.toString(perSecond));
+        process = ChildProcess.start("tail", command, "micros", logs.resolve("tail.log"), this::onLine);
     }
 
-    /**
-     * Runs for a while.
-     *
-     * @return the time from when a record was due to its acknowledgement that 99 of 100 records stay within, in microseconds
-     */
-    long p99Micros(Duration length, int perSecond) {
-        return p99Micros(() -> false, length, perSecond);
-    }
-
-    /** {@link #p99Micros(Duration, int)} that ends when something is over, or after {@code longest}. */
-    long p99Micros(BooleanSupplier isOver, Duration longest, int perSecond) {
-        int most = (int) (longest.toMillis() * perSecond / 1_000);
-        long[] micros = new long[most];
-        long startNs = System.nanoTime();
-        int count = 0;
-        for (int i = 0; i < most && !isOver.getAsBoolean(); i++, count++) {
-            long dueNs = startNs + i * 1_000_000_000L / perSecond;
-            for (long leftNs = dueNs - System.nanoTime(); leftNs > 0; leftNs = dueNs - System.nanoTime()) {
-                LockSupport.parkNanos(leftNs);
-            }
-            int slot = i;
-            byte[] value = ByteBuffer.allocate(VALUE_BYTES).putInt(i).array();
-            producer.send(new ProducerRecord<>(topic, i % partitions, null, value), (metadata, failure) -> {
-                micros[slot] = failure == null ? (System.nanoTime() - dueNs) / 1_000 : Long.MAX_VALUE;
-            });
-            if (i % 50 == 0) {
-                consumer.poll(Duration.ZERO);
+    private synchronized void onLine(String line) {
+        if (measuring && line.startsWith("micros ")) {
+            for (String one : line.substring("micros ".length()).split(" ")) {
+                long value = Long.parseLong(one);
+                micros[count++] = value < 0 ? Long.MAX_VALUE : value;
             }
         }
-        producer.flush();
-        Arrays.sort(micros, 0, count);
-        return micros[count * 99 / 100];
+    }
+
+    /** The time, within {@code seconds}, from when a record was due to its acknowledgement that 99 of 100 records stay within, in microseconds. */
+    long p99Micros(int seconds, Duration patience) {
+        return p99Micros(() -> count() >= seconds * perSecond, patience);
+    }
+
+    /** {@link #p99Micros(int, Duration)} of the time until something is over, in which a second at least goes by. */
+    long p99Micros(BooleanSupplier isOver, Duration patience) {
+        synchronized (this) {
+            count = 0;
+            measuring = true;
+        }
+        Await.until("the end of a measurement", patience, () -> isOver.getAsBoolean() && count() > 0);
+        synchronized (this) {
+            measuring = false;
+            Arrays.sort(micros, 0, count);
+            return micros[count * 99 / 100];
+        }
+    }
+
+    private synchronized int count() {
+        return count;
     }
 
     @Override
     public void close() {
-        producer.close(Duration.ZERO);
-        consumer.close();
+        process.closeInput();
+        process.awaitExit(END_MAX);
+        process.close();
     }
 }

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 /**
  * What a large cluster costs: memory, snapshots, restart, catch-up of a fresh watcher, planning, creating. Not a part of the normal run:
  *
- * <pre>./mvnw -pl metadata -am test -Dtest=ScaleBench -Dvarve.bench=true -DargLine=-Xmx4g</pre>
+ * <pre>./mvnw -pl metadata -am test -Dtest=ScaleBench -Dvarve.bench=true -DargLine=-Xmx5g</pre>
  */
 @EnabledIfSystemProperty(named = "varve.bench", matches = "true")
 class ScaleBench {

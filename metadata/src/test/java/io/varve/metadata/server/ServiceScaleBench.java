@@ -25,7 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
 /**
  * What the service costs at 100,000 partitions and a million segments, through its real log, sockets and disk: a node's start, the catch-up of a fresh broker's watch, the rate of commands. Not a part of the normal run:
  *
- * <pre>./mvnw -pl metadata -am test -Dtest=ServiceScaleBench -Dvarve.bench=true -DargLine=-Xmx4g</pre>
+ * <pre>./mvnw -pl metadata -am test -Dtest=ServiceScaleBench -Dvarve.bench=true -DargLine=-Xmx5g</pre>
  */
 @EnabledIfSystemProperty(named = "varve.bench", matches = "true")
 class ServiceScaleBench {

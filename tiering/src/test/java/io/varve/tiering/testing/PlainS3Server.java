@@ -105,6 +105,17 @@ public final class PlainS3Server implements AutoCloseable {
         return URI.create("http://127.0.0.1:" + server.getAddress().getPort());
     }
 
+    /** The configuration that leads to it. */
+    public Map<String, String> config() {
+        return new TreeMap<>(Map.of(
+                "tiering.store", "s3",
+                "tiering.s3.bucket", BUCKET,
+                "tiering.s3.endpoint", endpoint().toString(),
+                "tiering.s3.profile", "generic",
+                "tiering.s3.access.key", "any",
+                "tiering.s3.secret.key", "any"));
+    }
+
     /** The next request goes wrong. */
     public void next(Trouble trouble) {
         troubles.add(trouble);
