@@ -59,7 +59,9 @@ class ColdReadIT {
     private static final long TOTAL_BYTES = Integer.getInteger("varve.it.cold.mib", 96) * 1024L * 1024;
     private static final int SEGMENT_BYTES = TOTAL_BYTES > 1L << 30 ? 64 << 20 : 8 << 20;
     private static final long FIRST_BYTE_MS = 15;
-    private static final long BYTES_PER_SECOND = 40L << 20;
+    /** Of each answer. What a reader gets is several times that, and on a machine that everything shares it decides how busy the processors are. */
+    private static final long BYTES_PER_SECOND = Integer.getInteger("varve.it.cold.answer.mib", 40) * 1024L * 1024;
+
     private static final int RANGE_BYTES = 4 << 20;
     private static final long STORE_BYTES_MAX = 2L << 30;
     private static final int VALUE_BYTES = 8_000;
@@ -136,7 +138,7 @@ class ColdReadIT {
                     beside / 1000.0,
                     (double) beside / before,
                     bill.perGigabyte(count * VALUE_BYTES));
-            assertThat(rate).as("MB/s, against the store's own " + storeRate).isGreaterThan(0.5 * storeRate);
+            assertThat(rate).as("MB/s, against the store's own " + storeRate).isGreaterThan(0.7 * storeRate);
         }
     }
 
