@@ -42,6 +42,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -210,12 +211,7 @@ class BookieNetIT {
             while (narrow.inFlightBytes() < 200_000 && System.nanoTime() < until) {
                 Thread.onSpinWait();
             }
-            // That nothing more is read can only be seen by looking for a while.
-            long seen = -1;
-            while (seen != narrow.inFlightBytes()) {
-                seen = narrow.inFlightBytes();
-                new CountDownLatch(1).await(500, TimeUnit.MILLISECONDS);
-            }
+            long seen = settled(narrow::inFlightBytes);
             // What one read of the socket brings may lie above the bound, and no more.
             assertThat(seen).isBetween(200_000L, 200_000L + 300_000L);
             store.letGo();
@@ -256,13 +252,9 @@ class BookieNetIT {
                 slow.getOutputStream().write(RawFrames.read(i, SEGMENT, 0, 1));
             }
             awaitReads(1);
-            // That nothing more is read can only be seen by looking for a while.
-            long seen = -1;
-            while (seen != store.reads()) {
-                seen = store.reads();
-                new CountDownLatch(1).await(500, TimeUnit.MILLISECONDS);
-            }
-            assertThat(seen).as("begun for a reader that takes nothing").isLessThan(40);
+            assertThat(settled(store::reads))
+                    .as("begun for a reader that takes nothing")
+                    .isLessThan(40);
             assertThat(RawFrames.countReplies(slow.getInputStream(), reads)).isEqualTo(reads);
         }
         assertThat(store.reads()).isEqualTo(reads);
@@ -361,6 +353,17 @@ class BookieNetIT {
             assertThat(System.nanoTime()).isLessThan(until);
             Thread.onSpinWait();
         }
+    }
+
+    /** A figure when it moves no more, which can only be seen by looking for a while. */
+    private static long settled(LongSupplier figure) throws InterruptedException {
+        long seen = figure.getAsLong();
+        new CountDownLatch(1).await(500, TimeUnit.MILLISECONDS);
+        while (seen != figure.getAsLong()) {
+            seen = figure.getAsLong();
+            new CountDownLatch(1).await(500, TimeUnit.MILLISECONDS);
+        }
+        return seen;
     }
 
     private void awaitIdle() {
