@@ -34,6 +34,9 @@ public final class RecordBatchHeader {
     /** No idempotent producer. */
     public static final long NO_PRODUCER_ID = -1;
 
+    /** No time is known. */
+    public static final long NO_TIMESTAMP = -1;
+
     /** Bytes that {@code length} does not count: the base offset and itself. */
     public static final int LENGTH_PREFIX_BYTES = 12;
 
@@ -54,6 +57,7 @@ public final class RecordBatchHeader {
     private static final int LOG_APPEND_TIME_BIT = 0x08;
     private static final int TRANSACTIONAL_BIT = 0x10;
     private static final int CONTROL_BIT = 0x20;
+    private static final int DELETE_HORIZON_BIT = 0x40;
 
     private RecordBatchHeader() {}
 
@@ -116,6 +120,22 @@ public final class RecordBatchHeader {
     /** Whether it holds a control record, such as a transaction's marker, which consumers don't see. */
     public static boolean isControl(ByteBuffer in, int at) {
         return (attributes(in, at) & CONTROL_BIT) != 0;
+    }
+
+    /**
+     * Whether {@link #baseTimestampMs} is also the time from which on compaction may leave out the tombstones or the marker in it (KIP-534). The
+     * records count their times from it as ever.
+     */
+    public static boolean hasDeleteHorizon(ByteBuffer in, int at) {
+        return (attributes(in, at) & DELETE_HORIZON_BIT) != 0;
+    }
+
+    /**
+     * Whether it holds nothing at all: no record, no marker, no word of a producer. Such a batch only spans offsets that compaction left
+     * nothing at.
+     */
+    public static boolean isPadding(ByteBuffer in, int at) {
+        return count(in, at) == 0 && !isControl(in, at) && producerId(in, at) == NO_PRODUCER_ID;
     }
 
     /** The last offset, inclusive. After compaction the records may end before it. */
@@ -192,6 +212,54 @@ public final class RecordBatchHeader {
         ByteBuffer covered = in.duplicate();
         crc.update(covered.limit(at + sizeInBytes(in, at)).position(at + ATTRIBUTES_AT));
         return (int) crc.getValue();
+    }
+
+    /**
+     * Makes it a batch of {@code sizeBytes}, header included, of so many records with these times, and gives it the checksum of what stands there then.
+     *
+     * @param deleteHorizon whether {@code baseTimestampMs} is a {@linkplain #hasDeleteHorizon delete horizon}
+     */
+    public static void rewrite(
+            ByteBuffer in,
+            int at,
+            int sizeBytes,
+            int count,
+            long baseTimestampMs,
+            long maxTimestampMs,
+            boolean deleteHorizon) {
+        short attributes = attributes(in, at);
+        in.putInt(at + LENGTH_AT, sizeBytes - LENGTH_PREFIX_BYTES);
+        in.putShort(at + ATTRIBUTES_AT, (short)
+                (deleteHorizon ? attributes | DELETE_HORIZON_BIT : attributes & ~DELETE_HORIZON_BIT));
+        in.putLong(at + BASE_TIMESTAMP_AT, baseTimestampMs);
+        in.putLong(at + MAX_TIMESTAMP_AT, maxTimestampMs);
+        in.putInt(at + COUNT_AT, count);
+        in.putInt(at + CRC_AT, checksum(in, at));
+    }
+
+    /**
+     * What is left of a batch of which no record stays: its header, which still says whose it was and with which sequence numbers, so that an idempotent
+     * producer's numbers go on from it.
+     */
+    public static ByteBuffer emptied(ByteBuffer in, int at) {
+        ByteBuffer to = ByteBuffer.allocate(BYTES).put(0, in, at, BYTES);
+        to.putShort(ATTRIBUTES_AT, (short) (attributes(in, at) & ~COMPRESSION_BITS));
+        rewrite(to, 0, BYTES, 0, NO_TIMESTAMP, NO_TIMESTAMP, false);
+        return to;
+    }
+
+    /** A new {@linkplain #isPadding padding} from {@code baseOffset} to {@code lastOffset}, inclusive and at most 2^31 - 1 apart. */
+    public static ByteBuffer padding(long baseOffset, long lastOffset, int leaderEpoch) {
+        ByteBuffer to = ByteBuffer.allocate(BYTES);
+        to.putLong(0, baseOffset);
+        to.putInt(EPOCH_AT, leaderEpoch);
+        to.put(MAGIC_AT, MAGIC);
+        to.putInt(LAST_DELTA_AT, Math.toIntExact(lastOffset - baseOffset));
+        to.putLong(PRODUCER_ID_AT, NO_PRODUCER_ID);
+        to.putShort(PRODUCER_EPOCH_AT, (short) -1);
+        to.putInt(BASE_SEQUENCE_AT, -1);
+        rewrite(to, 0, BYTES, 0, NO_TIMESTAMP, NO_TIMESTAMP, false);
+        return to;
     }
 
     /**

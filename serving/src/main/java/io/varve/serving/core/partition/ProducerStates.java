@@ -255,6 +255,23 @@ public final class ProducerStates {
             int coordinatorEpoch,
             long txnFirstOffset) {}
 
+    /** Each producer's last batch, in order of id: what a compaction must leave of it, so that its sequence goes on. */
+    public List<LastBatch> lastBatches() {
+        List<LastBatch> all = new ArrayList<>(producers.size());
+        Consumer<ProducerState> add = s -> all.add(new LastBatch(s.producerId, s.epoch, s.newestOffset()));
+        producers.forEach(add);
+        return all;
+    }
+
+    /**
+     * @param epoch the producer's
+     * @param lastOffset of its last batch under that epoch, -1 if there is none: then its marker alone tells of the epoch
+     */
+    public record LastBatch(long producerId, short epoch, long lastOffset) {
+        /** Without a batch. */
+        public static final long NO_BATCH = -1;
+    }
+
     /** Of the batch that was found to be a repeat. */
     public long duplicateFirstOffset() {
         return duplicateFirstOffset;

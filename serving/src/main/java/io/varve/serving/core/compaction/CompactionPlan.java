@@ -1,0 +1,151 @@
+package io.varve.serving.core.compaction;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Whether a partition is to be compacted, and what of it. A pass goes through every segment from the log's start to {@link #endOffset}: nothing older than
+ * what it looks at may stay behind it, or what a tombstone took away would come back.
+ *
+ * @param segments in order, from the log's first on
+ * @param dirtyOffset where the part begins that no pass has observed
+ * @param groups runs of neighbouring segments, each to be rewritten as one
+ */
+public record CompactionPlan(List<Segment> segments, long dirtyOffset, List<Group> groups) {
+
+    /** Copies the lists. */
+    public CompactionPlan {
+        segments = List.copyOf(segments);
+        groups = List.copyOf(groups);
+    }
+
+    /**
+     * A sealed segment.
+     *
+     * @param endOffset exclusive
+     * @param bytes of its entries
+     * @param compactedThrough everything in it below was observed by a pass; its base if none has seen it, its end if it is all clean
+     * @param oldestTimestampMs a time at or after which its first records were written, as early as is known, or -1
+     * @param maxTimestampMs the largest time of its records, or -1
+     */
+    public record Segment(
+            long baseOffset,
+            long endOffset,
+            long bytes,
+            long compactedThrough,
+            long oldestTimestampMs,
+            long maxTimestampMs) {
+
+        boolean isDirty() {
+            return compactedThrough < endOffset;
+        }
+    }
+
+    /**
+     * Segments that become one.
+     *
+     * @param fromIndex of the first in the plan's {@link #segments}
+     * @param toIndex exclusive
+     */
+    public record Group(int fromIndex, int toIndex) {}
+
+    /**
+     * The topic's wishes.
+     *
+     * @param dirtyRatioMin {@code min.cleanable.dirty.ratio}: how much of the bytes must be dirty, 0 to 1
+     * @param minLagMs {@code min.compaction.lag.ms}: segments with younger records are left alone
+     * @param maxLagMs {@code max.compaction.lag.ms}: dirty segments with older records wait for no ratio
+     * @param segmentBytes {@code segment.bytes}: what is written together stays below
+     * @param nowMs wall time
+     */
+    public record Wishes(double dirtyRatioMin, long minLagMs, long maxLagMs, long segmentBytes, long nowMs) {}
+
+    /**
+     * What to do with a partition.
+     *
+     * @param sealed all its sealed segments, in order, from the log's first on
+     * @param stableOffset the last stable offset
+     * @return empty if nothing is to be done for now
+     */
+    public static Optional<CompactionPlan> of(List<Segment> sealed, long stableOffset, Wishes wishes) {
+        List<Segment> eligible = new ArrayList<>();
+        for (Segment segment : sealed) {
+            if (segment.endOffset() > stableOffset || isTooYoung(segment, wishes)) {
+                break;
+            }
+            eligible.add(segment);
+        }
+        int firstDirty = 0;
+        while (firstDirty < eligible.size() && !eligible.get(firstDirty).isDirty()) {
+            firstDirty++;
+        }
+        if (firstDirty == eligible.size() || !isWorthIt(eligible, firstDirty, wishes)) {
+            return Optional.empty();
+        }
+        long dirtyOffset = eligible.get(firstDirty).compactedThrough();
+        return Optional.of(new CompactionPlan(eligible, dirtyOffset, groups(eligible, wishes)));
+    }
+
+    /** The dirty bytes among all: of segments that may be compacted now and of those that may not yet. */
+    public static long dirtyBytes(List<Segment> sealed) {
+        return sealed.stream()
+                .filter(Segment::isDirty)
+                .mapToLong(Segment::bytes)
+                .sum();
+    }
+
+    /** Where the stretch begins: the start of the log's first segment. */
+    public long startOffset() {
+        return segments.get(0).baseOffset();
+    }
+
+    /** Where it ends, exclusive. */
+    public long endOffset() {
+        return segments.get(segments.size() - 1).endOffset();
+    }
+
+    /** The groups of a pass that covers what lies below {@code observedEnd}: those that begin there. */
+    public List<Group> groupsBelow(long observedEnd) {
+        return groups.stream()
+                .filter(group -> segments.get(group.fromIndex()).baseOffset() < observedEnd)
+                .toList();
+    }
+
+    private static boolean isTooYoung(Segment segment, Wishes wishes) {
+        return wishes.minLagMs() > 0 && segment.maxTimestampMs() > wishes.nowMs() - wishes.minLagMs();
+    }
+
+    private static boolean isWorthIt(List<Segment> eligible, int firstDirty, Wishes wishes) {
+        long dirty = 0;
+        long all = 0;
+        boolean waitedTooLong = false;
+        for (int i = 0; i < eligible.size(); i++) {
+            Segment segment = eligible.get(i);
+            all += segment.bytes();
+            if (i >= firstDirty) {
+                dirty += segment.bytes();
+                waitedTooLong |= segment.oldestTimestampMs() >= 0
+                        && segment.oldestTimestampMs() < wishes.nowMs() - wishes.maxLagMs();
+            }
+        }
+        return waitedTooLong || (double) dirty / Math.max(1, all) > wishes.dirtyRatioMin();
+    }
+
+    private static List<Group> groups(List<Segment> segments, Wishes wishes) {
+        List<Group> groups = new ArrayList<>();
+        int from = 0;
+        long bytes = 0;
+        for (int i = 0; i < segments.size(); i++) {
+            long more = segments.get(i).bytes();
+            if (i > from && bytes + more > wishes.segmentBytes()) {
+                groups.add(new Group(from, i));
+                from = i;
+                bytes = 0;
+            }
+            bytes += more;
+        }
+        groups.add(new Group(from, segments.size()));
+        return groups;
+    }
+}

@@ -1,0 +1,85 @@
+package io.varve.serving.core.compaction;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.varve.serving.core.compaction.CompactionPlan.Group;
+import io.varve.serving.core.compaction.CompactionPlan.Segment;
+import io.varve.serving.core.compaction.CompactionPlan.Wishes;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class CompactionPlanTest {
+
+    private static final Wishes WISHES = new Wishes(0.5, 0, Long.MAX_VALUE, 100, 1_000);
+
+    private static Segment clean(long base, long end, long bytes) {
+        return new Segment(base, end, bytes, end, 10, 10);
+    }
+
+    private static Segment dirty(long base, long end, long bytes) {
+        return new Segment(base, end, bytes, base, 500, 600);
+    }
+
+    @Test
+    void nothingIsDoneWhileLittleIsDirty() {
+        assertThat(CompactionPlan.of(List.of(), 100, WISHES)).isEmpty();
+        assertThat(CompactionPlan.of(List.of(clean(0, 10, 50)), 100, WISHES)).isEmpty();
+        assertThat(CompactionPlan.of(List.of(clean(0, 10, 50), dirty(10, 20, 50)), 100, WISHES))
+                .isEmpty();
+        assertThat(CompactionPlan.of(List.of(clean(0, 10, 50), dirty(10, 20, 51)), 100, WISHES))
+                .isPresent();
+    }
+
+    @Test
+    void theWholeLogUpToTheDirtyEndIsGoneThroughInGroups() {
+        CompactionPlan plan = CompactionPlan.of(
+                        List.of(
+                                clean(0, 10, 40),
+                                clean(10, 20, 40),
+                                dirty(20, 30, 40),
+                                dirty(30, 40, 200),
+                                dirty(40, 50, 9)),
+                        100,
+                        WISHES)
+                .orElseThrow();
+
+        assertThat(plan.startOffset()).isZero();
+        assertThat(plan.dirtyOffset()).isEqualTo(20);
+        assertThat(plan.endOffset()).isEqualTo(50);
+        assertThat(plan.groups()).containsExactly(new Group(0, 2), new Group(2, 3), new Group(3, 4), new Group(4, 5));
+        assertThat(plan.groupsBelow(35)).containsExactly(new Group(0, 2), new Group(2, 3), new Group(3, 4));
+        assertThat(plan.groupsBelow(20)).containsExactly(new Group(0, 2));
+    }
+
+    @Test
+    void whatIsUndecidedOrTooYoungIsLeftAloneWithAllThatFollows() {
+        List<Segment> segments = List.of(dirty(0, 10, 40), dirty(10, 20, 40), dirty(20, 30, 40));
+
+        assertThat(CompactionPlan.of(segments, 29, WISHES).orElseThrow().endOffset())
+                .isEqualTo(20);
+        assertThat(CompactionPlan.of(segments, 9, WISHES)).isEmpty();
+        assertThat(CompactionPlan.of(segments, 30, new Wishes(0.5, 401, Long.MAX_VALUE, 100, 1_000)))
+                .isEmpty();
+        assertThat(CompactionPlan.of(segments, 30, new Wishes(0.5, 400, Long.MAX_VALUE, 100, 1_000)))
+                .isPresent();
+    }
+
+    @Test
+    void whatHasWaitedTooLongWaitsForNoRatio() {
+        List<Segment> segments = List.of(clean(0, 10, 900), dirty(10, 20, 1));
+
+        assertThat(CompactionPlan.of(segments, 20, new Wishes(0.5, 0, 500, 100, 1_000)))
+                .isEmpty();
+        assertThat(CompactionPlan.of(segments, 20, new Wishes(0.5, 0, 499, 100, 1_000)))
+                .isPresent();
+    }
+
+    @Test
+    void aSegmentObservedInPartIsDirtyFromThereOn() {
+        CompactionPlan plan = CompactionPlan.of(List.of(new Segment(0, 10, 40, 4, 10, 10)), 10, WISHES)
+                .orElseThrow();
+
+        assertThat(plan.dirtyOffset()).isEqualTo(4);
+        assertThat(CompactionPlan.dirtyBytes(plan.segments())).isEqualTo(40);
+    }
+}
