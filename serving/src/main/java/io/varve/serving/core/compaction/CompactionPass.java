@@ -10,7 +10,7 @@ import java.util.function.Consumer;
  * there ({@link #rewrite}) and hands on what stays. Offsets never change and never leave a gap: what goes becomes padding, a batch without records that
  * spans the offsets.
  *
- * <p>What stays, of batches below where the dirty part was read to:
+ * <p>What stays:
  *
  * <ul>
  *   <li>the newest record of each key; older ones and those without a key go, and so does all of an aborted transaction;
@@ -73,12 +73,8 @@ public final class CompactionPass {
     public boolean observe(ByteBuffer batch) {
         int at = checked(batch);
         Invariant.check(!rewriting && !full, "observing ends when the keys have no room", observedEnd);
-        // The dirty part may begin inside a padding that was made longer since.
-        Invariant.check(
-                RecordBatchHeader.baseOffset(batch, at) <= observedEnd
-                        && RecordBatchHeader.lastOffset(batch, at) >= observedEnd,
-                "what is observed follows what was",
-                observedEnd);
+        long base = RecordBatchHeader.baseOffset(batch, at);
+        Invariant.check(base == observedEnd, "what is observed follows what was", base, observedEnd);
         if (!RecordBatchHeader.isControl(batch, at) && !txns.isAborted(batch, at) && !putKeys(batch, at)) {
             full = true;
             return false;
@@ -87,12 +83,15 @@ public final class CompactionPass {
         return true;
     }
 
-    /** The pass covers what lies below: what is above is kept as it is, and is still dirty afterwards. */
+    /** The pass covers what lies below. */
     public long observedEnd() {
         return observedEnd;
     }
 
-    /** Keys of a batch that has no room for all may be in: their records are kept, and are newer than what goes for their sake. */
+    /**
+     * Takes up the keys of a batch. If there is no room for all, some are in nevertheless, as are those of segments that weren't observed to the end: their
+     * records are decided and stay in the log, and are newer than what goes for their sake.
+     */
     private boolean putKeys(ByteBuffer batch, int at) {
         ByteBuffer records = inflated(batch, at);
         RecordCursor record = new RecordCursor(records, RecordBatchHeader.count(batch, at));
@@ -119,14 +118,14 @@ public final class CompactionPass {
         int at = checked(batch);
         long base = RecordBatchHeader.baseOffset(batch, at);
         Invariant.check(!rewriting || base == nextOffset, "what is rewritten follows what was", base, nextOffset);
+        Invariant.check(
+                base < observedEnd, "what is rewritten was observed, or was when it was dirty", base, observedEnd);
         rewriting = true;
         nextOffset = RecordBatchHeader.lastOffset(batch, at) + 1;
         bytesRead += batch.remaining();
         recordsRead += RecordBatchHeader.count(batch, at);
         if (RecordBatchHeader.isPadding(batch, at)) {
             leaveOut(batch, at, sink);
-        } else if (base >= observedEnd) {
-            keep(batch, at, batch.slice(), sink);
         } else if (RecordBatchHeader.isControl(batch, at)) {
             rewriteMarker(batch, at, sink);
         } else {

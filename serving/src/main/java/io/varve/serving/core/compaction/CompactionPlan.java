@@ -25,7 +25,7 @@ public record CompactionPlan(List<Segment> segments, long dirtyOffset, List<Grou
      *
      * @param endOffset exclusive
      * @param bytes of its entries
-     * @param compactedThrough everything in it below was observed by a pass; its base if none has seen it, its end if it is all clean
+     * @param compacted whether a pass wrote it
      * @param oldestTimestampMs a time at or after which its first records were written, as early as is known, or -1
      * @param maxTimestampMs the largest time of its records, or -1
      */
@@ -33,14 +33,9 @@ public record CompactionPlan(List<Segment> segments, long dirtyOffset, List<Grou
             long baseOffset,
             long endOffset,
             long bytes,
-            long compactedThrough,
+            boolean compacted,
             long oldestTimestampMs,
-            long maxTimestampMs) {
-
-        boolean isDirty() {
-            return compactedThrough < endOffset;
-        }
-    }
+            long maxTimestampMs) {}
 
     /**
      * Segments that become one.
@@ -77,20 +72,20 @@ public record CompactionPlan(List<Segment> segments, long dirtyOffset, List<Grou
             eligible.add(segment);
         }
         int firstDirty = 0;
-        while (firstDirty < eligible.size() && !eligible.get(firstDirty).isDirty()) {
+        while (firstDirty < eligible.size() && eligible.get(firstDirty).compacted()) {
             firstDirty++;
         }
         if (firstDirty == eligible.size() || !isWorthIt(eligible, firstDirty, wishes)) {
             return Optional.empty();
         }
-        long dirtyOffset = eligible.get(firstDirty).compactedThrough();
+        long dirtyOffset = eligible.get(firstDirty).baseOffset();
         return Optional.of(new CompactionPlan(eligible, dirtyOffset, groups(eligible, wishes)));
     }
 
     /** The dirty bytes among all: of segments that may be compacted now and of those that may not yet. */
     public static long dirtyBytes(List<Segment> sealed) {
         return sealed.stream()
-                .filter(Segment::isDirty)
+                .filter(segment -> !segment.compacted())
                 .mapToLong(Segment::bytes)
                 .sum();
     }
@@ -105,11 +100,27 @@ public record CompactionPlan(List<Segment> segments, long dirtyOffset, List<Grou
         return segments.get(segments.size() - 1).endOffset();
     }
 
-    /** The groups of a pass that covers what lies below {@code observedEnd}: those that begin there. */
-    public List<Group> groupsBelow(long observedEnd) {
-        return groups.stream()
-                .filter(group -> segments.get(group.fromIndex()).baseOffset() < observedEnd)
-                .toList();
+    /**
+     * The groups of a pass that observed what lies below {@code observedEnd}, without segments that it didn't observe to the end. They are to be
+     * rewritten in their order: one that fails ends the pass.
+     *
+     * @return none if that covers no dirty segment: one of them has more keys than there was room for
+     */
+    public List<Group> groupsWithin(long observedEnd) {
+        int covered = 0;
+        while (covered < segments.size() && segments.get(covered).endOffset() <= observedEnd) {
+            covered++;
+        }
+        if (covered == 0 || segments.get(covered - 1).endOffset() <= dirtyOffset) {
+            return List.of();
+        }
+        List<Group> within = new ArrayList<>();
+        for (Group group : groups) {
+            if (group.fromIndex() < covered) {
+                within.add(new Group(group.fromIndex(), Math.min(group.toIndex(), covered)));
+            }
+        }
+        return within;
     }
 
     private static boolean isTooYoung(Segment segment, Wishes wishes) {

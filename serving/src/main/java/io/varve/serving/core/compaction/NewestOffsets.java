@@ -13,8 +13,8 @@ public final class NewestOffsets {
     /** What {@link #get} says of a key that wasn't seen. */
     public static final long NONE = -1;
 
-    /** The fewest bytes that are of use. */
-    public static final long BYTES_MIN = 24L << 10;
+    /** Of room for a dozen keys. */
+    public static final long BYTES_MIN = 24L << 4;
 
     /** The most that arrays can hold. */
     public static final long BYTES_MAX = 24L << 28;

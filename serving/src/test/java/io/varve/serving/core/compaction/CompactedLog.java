@@ -41,6 +41,12 @@ final class CompactedLog {
         return end;
     }
 
+    /** The next batch begins there. */
+    CompactedLog at(long offset) {
+        end = offset;
+        return this;
+    }
+
     static SimpleRecord record(long timeMs, String key, String value) {
         return new SimpleRecord(timeMs, bytes(key), bytes(value));
     }
@@ -94,8 +100,12 @@ final class CompactedLog {
     }
 
     CompactedLog marker(long producerId, boolean commit) {
+        return marker(producerId, (short) 0, commit);
+    }
+
+    CompactedLog marker(long producerId, short producerEpoch, boolean commit) {
         ByteBuffer marker = ByteBuffer.allocate(EndMarker.BYTES);
-        new EndMarker(producerId, (short) 0, 7, commit).write(marker, nowMs);
+        new EndMarker(producerId, producerEpoch, 7, commit).write(marker, nowMs);
         marker.flip();
         RecordBatchHeader.setBaseOffset(marker, 0, end);
         RecordBatchHeader.setLeaderEpoch(marker, 0, epoch);
@@ -123,7 +133,7 @@ final class CompactedLog {
 
     /** Runs a pass over all; segments end at the given offsets, and at the end. */
     CompactedLog compacted(long dirtyOffset, long... segmentEnds) {
-        CompactionPass pass = pass(dirtyOffset, new NewestOffsets(NewestOffsets.BYTES_MIN, 5, 6));
+        CompactionPass pass = pass(dirtyOffset, new NewestOffsets(24 << 10, 5, 6));
         for (ByteBuffer batch : batches) {
             if (RecordBatchHeader.lastOffset(batch, batch.position()) >= dirtyOffset && !pass.observe(batch)) {
                 break;

@@ -13,11 +13,11 @@ class CompactionPlanTest {
     private static final Wishes WISHES = new Wishes(0.5, 0, Long.MAX_VALUE, 100, 1_000);
 
     private static Segment clean(long base, long end, long bytes) {
-        return new Segment(base, end, bytes, end, 10, 10);
+        return new Segment(base, end, bytes, true, 10, 10);
     }
 
     private static Segment dirty(long base, long end, long bytes) {
-        return new Segment(base, end, bytes, base, 500, 600);
+        return new Segment(base, end, bytes, false, 500, 600);
     }
 
     @Test
@@ -47,8 +47,9 @@ class CompactionPlanTest {
         assertThat(plan.dirtyOffset()).isEqualTo(20);
         assertThat(plan.endOffset()).isEqualTo(50);
         assertThat(plan.groups()).containsExactly(new Group(0, 2), new Group(2, 3), new Group(3, 4), new Group(4, 5));
-        assertThat(plan.groupsBelow(35)).containsExactly(new Group(0, 2), new Group(2, 3), new Group(3, 4));
-        assertThat(plan.groupsBelow(20)).containsExactly(new Group(0, 2));
+        assertThat(plan.groupsWithin(40)).containsExactly(new Group(0, 2), new Group(2, 3), new Group(3, 4));
+        assertThat(plan.groupsWithin(39)).containsExactly(new Group(0, 2), new Group(2, 3));
+        assertThat(plan.groupsWithin(29)).as("no dirty segment is covered").isEmpty();
     }
 
     @Test
@@ -75,11 +76,13 @@ class CompactionPlanTest {
     }
 
     @Test
-    void aSegmentObservedInPartIsDirtyFromThereOn() {
-        CompactionPlan plan = CompactionPlan.of(List.of(new Segment(0, 10, 40, 4, 10, 10)), 10, WISHES)
+    void aGroupEndsWhereThePassDoes() {
+        CompactionPlan plan = CompactionPlan.of(
+                        List.of(clean(0, 10, 10), dirty(10, 20, 40), dirty(20, 30, 40)), 100, WISHES)
                 .orElseThrow();
 
-        assertThat(plan.dirtyOffset()).isEqualTo(4);
-        assertThat(CompactionPlan.dirtyBytes(plan.segments())).isEqualTo(40);
+        assertThat(plan.groups()).containsExactly(new Group(0, 3));
+        assertThat(plan.groupsWithin(25)).containsExactly(new Group(0, 2));
+        assertThat(CompactionPlan.dirtyBytes(plan.segments())).isEqualTo(80);
     }
 }

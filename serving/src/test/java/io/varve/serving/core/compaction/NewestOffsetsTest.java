@@ -36,7 +36,7 @@ class NewestOffsetsTest {
     @Test
     void everyKeyHasItsNewestOffsetUntilThereIsNoRoom() {
         SplittableRandom random = new SplittableRandom(1);
-        NewestOffsets newest = new NewestOffsets(NewestOffsets.BYTES_MIN, 3, 4);
+        NewestOffsets newest = new NewestOffsets(24 << 10, 3, 4);
         for (int round = 0; round < 3; round++) {
             newest.clear();
             TreeMap<Integer, Long> model = new TreeMap<>();
