@@ -104,6 +104,26 @@ public interface MetadataClient extends AutoCloseable {
     /** Moves the start of the log up; what lies wholly below is deleted by tasks. Never moves it back. */
     CompletableFuture<PartitionState> advanceLogStart(PartitionId partition, int epoch, long logStartOffset);
 
+    /**
+     * Asks for a segment to write into what compaction keeps of adjoining sealed ones: their start and end are its own. It stays beside the chain until {@link #replaceSegments}. A partition has one such at a
+     * time: asking for another drops it, as do a higher epoch and the end of one of its inputs. Its bookies are chosen as those of any segment are.
+     *
+     * @param epoch the caller's; must be the partition's
+     * @param inputs in the chain's order
+     * @param avoid bookies that just failed this partition
+     */
+    CompletableFuture<SegmentDescriptor> allocateRewrite(
+            PartitionId partition, int epoch, List<SegmentId> inputs, Set<BookieId> avoid);
+
+    /**
+     * Puts a rewrite in the place of the segments that it was made of: one atomic change of the chain, by compare-and-set on the epoch and on the inputs. The inputs' copies and objects are deleted by tasks
+     * afterwards.
+     *
+     * @param seal of the rewrite; its holders are at least as many as acknowledge an entry (I-1)
+     */
+    CompletableFuture<PartitionState> replaceSegments(
+            PartitionId partition, int epoch, Seal seal, List<SegmentId> inputs);
+
     /** Producer ids for the exclusive use of the caller. */
     CompletableFuture<ProducerIdBlock> allocateProducerIds();
 

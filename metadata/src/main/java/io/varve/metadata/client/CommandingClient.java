@@ -18,6 +18,7 @@ import io.varve.metadata.model.SegmentDescriptor;
 import io.varve.metadata.model.Topic;
 import io.varve.protocol.meta.AdvanceLogStartCommand;
 import io.varve.protocol.meta.AllocateProducerIdsCommand;
+import io.varve.protocol.meta.AllocateRewriteCommand;
 import io.varve.protocol.meta.AllocateSegmentCommand;
 import io.varve.protocol.meta.AlterBrokerConfigsCommand;
 import io.varve.protocol.meta.AlterTopicConfigsCommand;
@@ -35,6 +36,7 @@ import io.varve.protocol.meta.FailTaskCommand;
 import io.varve.protocol.meta.MetadataCommand;
 import io.varve.protocol.meta.ReleaseCommand;
 import io.varve.protocol.meta.RemoveBookieCommand;
+import io.varve.protocol.meta.ReplaceSegmentsCommand;
 import io.varve.protocol.meta.ReportLostReplicaCommand;
 import io.varve.protocol.meta.RollCommand;
 import io.varve.protocol.meta.SealProto;
@@ -119,11 +121,12 @@ public abstract class CommandingClient implements MetadataClient {
                 .setEpoch(epoch)
                 .setStartOffset(startOffset);
         avoid.forEach(bookie -> body.addAvoid(bookie.value()));
-        return submit(
-                command().setAllocateSegment(body),
-                reply -> view().segment(new SegmentId(reply.getSegment()))
-                        .orElseThrow(() -> new MetadataException(
-                                Reason.STALE_EPOCH, "Segment " + reply.getSegment() + " was dropped already")));
+        return submit(command().setAllocateSegment(body), reply -> allocated(reply.getSegment()));
+    }
+
+    private SegmentDescriptor allocated(long id) {
+        return view().segment(new SegmentId(id))
+                .orElseThrow(() -> new MetadataException(Reason.STALE_EPOCH, "Segment " + id + " was dropped already"));
     }
 
     @Override
@@ -154,6 +157,28 @@ public abstract class CommandingClient implements MetadataClient {
                 .setEpoch(epoch)
                 .setLogStartOffset(logStartOffset);
         return submit(command().setAdvanceLogStart(body), reply -> partition(partition));
+    }
+
+    @Override
+    public CompletableFuture<SegmentDescriptor> allocateRewrite(
+            PartitionId partition, int epoch, List<SegmentId> inputs, Set<BookieId> avoid) {
+        AllocateRewriteCommand.Builder body = AllocateRewriteCommand.newBuilder()
+                .setPartition(ProtoModel.toProto(partition))
+                .setEpoch(epoch);
+        inputs.forEach(input -> body.addInputs(input.value()));
+        avoid.forEach(bookie -> body.addAvoid(bookie.value()));
+        return submit(command().setAllocateRewrite(body), reply -> allocated(reply.getSegment()));
+    }
+
+    @Override
+    public CompletableFuture<PartitionState> replaceSegments(
+            PartitionId partition, int epoch, Seal seal, List<SegmentId> inputs) {
+        ReplaceSegmentsCommand.Builder body = ReplaceSegmentsCommand.newBuilder()
+                .setPartition(ProtoModel.toProto(partition))
+                .setEpoch(epoch)
+                .setSeal(seal(seal));
+        inputs.forEach(input -> body.addInputs(input.value()));
+        return submit(command().setReplaceSegments(body), reply -> partition(partition));
     }
 
     @Override

@@ -70,6 +70,9 @@ public final class Deltas {
                 partitions.add(ProtoModel.fromProto(record.getSegment().getPartition()));
             case SEGMENT_REMOVED ->
                 partitions.add(ProtoModel.fromProto(record.getSegmentRemoved().getPartition()));
+            case STRETCH_REPLACED ->
+                partitions.add(ProtoModel.fromProto(
+                        record.getStretchReplaced().getSegment().getPartition()));
             case TASK -> tasksOf.add(new BookieId(record.getTask().getBookie()));
             case TASK_REMOVED ->
                 tasksOf.add(new BookieId(record.getTaskRemoved().getBookie()));

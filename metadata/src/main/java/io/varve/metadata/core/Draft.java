@@ -27,6 +27,7 @@ import io.varve.protocol.meta.PartitionRecord;
 import io.varve.protocol.meta.PartitionRemovedRecord;
 import io.varve.protocol.meta.RetryRecord;
 import io.varve.protocol.meta.SegmentRemovedRecord;
+import io.varve.protocol.meta.StretchReplacedRecord;
 import io.varve.protocol.meta.TaskRemovedRecord;
 import io.varve.protocol.meta.TopicRemovedRecord;
 import java.util.ArrayList;
@@ -173,6 +174,11 @@ final class Draft {
 
     void put(SegmentDescriptor segment) {
         add(record().setSegment(ProtoModel.toProto(segment)));
+    }
+
+    /** Puts a sealed segment in the place of all those of its chain that lie between its start and its end. */
+    void replaceStretch(SegmentDescriptor rewritten) {
+        add(record().setStretchReplaced(StretchReplacedRecord.newBuilder().setSegment(ProtoModel.toProto(rewritten))));
     }
 
     void remove(SegmentDescriptor segment) {

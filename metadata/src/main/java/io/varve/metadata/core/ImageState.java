@@ -75,6 +75,8 @@ record ImageState(
                         ProtoModel.fromProto(record.getPartitionRemoved().getId()));
             case SEGMENT -> with(ProtoModel.fromProto(record.getSegment()));
             case SEGMENT_REMOVED -> without(record.getSegmentRemoved());
+            case STRETCH_REPLACED ->
+                replaced(ProtoModel.fromProto(record.getStretchReplaced().getSegment()));
             case TASK -> {
                 GivenTask given = ProtoModel.fromProto(record.getTask());
                 yield with(tasks.with(given))
@@ -183,6 +185,25 @@ record ImageState(
                 : state.withChain(
                         segment.partition(),
                         chain -> isIn(chain, segment) ? chain.replace(segment) : chain.append(segment));
+    }
+
+    /** With a rewrite in the place of what it was made of. */
+    private ImageState replaced(SegmentDescriptor rewritten) {
+        SegmentDescriptor pending = find(rewritten.id());
+        Invariant.check(
+                pending != null && pending.isRewrite(),
+                "a rewrite was allocated",
+                rewritten.id().value());
+        SegmentIndex index = segments;
+        TaskIndex work = tasks;
+        SegmentChain before = chainOf(rewritten.partition());
+        for (SegmentDescriptor input : before.stretch(rewritten.startOffset(), rewritten.endOffset())) {
+            index = index.changed(input, null);
+            work = work.withRetry(input.id(), new Retry(0, 0));
+        }
+        return with(index.changed(pending, rewritten))
+                .with(work)
+                .withChain(rewritten.partition(), chain -> chain.replaceStretch(rewritten));
     }
 
     /** With a segment that appeared in the indexes, though in no chain yet. */

@@ -13,8 +13,12 @@ final class ManifestPlanner {
 
     private ManifestPlanner() {}
 
-    /** Looks at one partition, living or condemned. */
-    static void look(Planner planner, PartitionState partition) {
+    /**
+     * Looks at one partition, living or condemned.
+     *
+     * @param mayBuild whether its segments may move into a manifest
+     */
+    static void look(Planner planner, PartitionState partition, boolean mayBuild) {
         ManifestWork work = planner.image.taskIndex().manifests();
         if (planner.isFull() || work.tasks().containsKey(partition.id())) {
             return;
@@ -22,7 +26,7 @@ final class ManifestPlanner {
         ManifestWork.DeadStretch dead = work.deadStretches().get(partition.id());
         if (dead != null && dead.when().notBeforeMs() <= planner.nowMs) {
             prune(planner, partition.id());
-        } else if (planner.image.partition(partition.id()).isPresent() && isToBeBuilt(planner, partition, work)) {
+        } else if (mayBuild && isToBeBuilt(planner, partition, work)) {
             build(planner, partition.id());
         }
     }

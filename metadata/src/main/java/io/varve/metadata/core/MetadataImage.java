@@ -216,7 +216,7 @@ public final class MetadataImage implements MetadataView {
         SegmentDescriptor newest = null;
         for (SegmentId id : segmentIndex().pendingOf(partition)) {
             SegmentDescriptor pending = find(id);
-            newest = pending.epoch() == epoch ? pending : newest;
+            newest = pending.epoch() == epoch && !pending.isRewrite() ? pending : newest;
         }
         return Optional.ofNullable(newest);
     }

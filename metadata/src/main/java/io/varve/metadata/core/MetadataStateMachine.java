@@ -107,6 +107,10 @@ public final class MetadataStateMachine {
             case ROLL -> SegmentCommands.roll(draft, command.getRoll());
             case RELEASE -> SegmentCommands.release(draft, command.getRelease());
             case ADVANCE_LOG_START -> SegmentCommands.advanceLogStart(draft, command.getAdvanceLogStart());
+            case ALLOCATE_REWRITE ->
+                reply.setSegment(RewriteCommands.allocate(draft, command.getAllocateRewrite())
+                        .value());
+            case REPLACE_SEGMENTS -> RewriteCommands.replace(draft, command.getReplaceSegments());
             case ALLOCATE_PRODUCER_IDS -> allocateProducerIds(draft, reply);
             case COMMIT_OFFLOAD -> TaskCommands.commitOffload(draft, command.getCommitOffload());
             case COMMIT_MANIFEST -> ManifestCommands.commit(draft, command.getCommitManifest());

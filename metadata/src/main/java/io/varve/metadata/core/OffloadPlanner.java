@@ -109,7 +109,9 @@ final class OffloadPlanner {
             SegmentDescriptor end = segments.get(segments.size() - 1);
             List<BookieId> common = new ArrayList<>(holders);
             common.retainAll(aliveHolders(next));
-            boolean fits = end.endOffset() == next.startOffset()
+            // What is rewritten segment by segment doesn't share objects: they would outlive parts of themselves.
+            boolean fits = !configs.compacted()
+                    && end.endOffset() == next.startOffset()
                     && bytes + bytesOf(next) <= planner.settings.offloadMergeBytes()
                     && segments.size() < SEGMENTS_PER_OBJECT_MAX
                     && !common.isEmpty();
@@ -138,7 +140,9 @@ final class OffloadPlanner {
         private boolean isWaitingForMore() {
             long small = Math.min(planner.settings.offloadSmallBytes(), configs.segmentBytes() / 2L);
             long oldestSealMs = segments.get(0).sealedMs();
-            return bytes < small && planner.nowMs - oldestSealMs < planner.settings.offloadSmallWaitMs();
+            return !configs.compacted()
+                    && bytes < small
+                    && planner.nowMs - oldestSealMs < planner.settings.offloadSmallWaitMs();
         }
 
         private long bytesOf(SegmentDescriptor segment) {

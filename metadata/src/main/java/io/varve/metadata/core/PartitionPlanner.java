@@ -48,7 +48,8 @@ final class PartitionPlanner {
 
     private static void look(Planner planner, PartitionState partition, TopicConfigs configs) {
         for (SegmentId pending : planner.image.segmentIndex().pendingOf(partition.id())) {
-            if (planner.image.find(pending).epoch() < partition.epoch()) {
+            SegmentDescriptor segment = planner.image.find(pending);
+            if (segment.epoch() < partition.epoch() || RewriteCommands.isFutile(partition, segment)) {
                 planner.step(PlanStep.newBuilder()
                         .setDropPending(DropPendingStep.newBuilder().setSegment(pending.value())));
             }
@@ -71,14 +72,15 @@ final class PartitionPlanner {
         if (configs.tiered() && configs.localRetentionBytes() >= 0) {
             dropLocalBySize(planner, partition, configs.localRetentionBytes());
         }
-        ManifestPlanner.look(planner, partition);
+        // What is in a manifest is out of compaction's reach.
+        ManifestPlanner.look(planner, partition, !configs.compacted());
     }
 
     private static void clear(Planner planner, PartitionState condemned) {
         if (condemned.chain().size() > 0 || condemned.chain().manifest().isEmpty()) {
             trim(planner, condemned.id());
         }
-        ManifestPlanner.look(planner, condemned);
+        ManifestPlanner.look(planner, condemned, false);
     }
 
     private static void trim(Planner planner, PartitionId id) {

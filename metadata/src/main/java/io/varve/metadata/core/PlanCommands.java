@@ -163,7 +163,7 @@ final class PlanCommands {
     }
 
     /** An upload or a copy of a segment that goes away has no point; what it made, or is making, goes as well. */
-    private static void withdrawWork(Draft draft, SegmentDescriptor segment) {
+    static void withdrawWork(Draft draft, SegmentDescriptor segment) {
         for (Long taskId : draft.image().taskIndex().idsOf(segment.id())) {
             BookieTask task = draft.image().taskIndex().byId().get(taskId).task();
             if (task instanceof BookieTask.Offload) {
@@ -175,7 +175,7 @@ final class PlanCommands {
         }
     }
 
-    private static void deleteReplicas(Draft draft, SegmentDescriptor segment) {
+    static void deleteReplicas(Draft draft, SegmentDescriptor segment) {
         segment.replicas().forEach(replica -> draft.deleteReplica(segment, replica));
         segment.unconfirmed().forEach(replica -> draft.deleteReplica(segment, replica));
     }
@@ -186,7 +186,7 @@ final class PlanCommands {
             return;
         }
         PartitionState partition = draft.image().partitionIndex().find(segment.partition());
-        if (partition == null || partition.epoch() > segment.epoch()) {
+        if (partition == null || partition.epoch() > segment.epoch() || RewriteCommands.isFutile(partition, segment)) {
             SegmentCommands.dropPending(draft, id);
         }
     }

@@ -296,7 +296,8 @@ public final class ProtoModel {
                 .setBytes(segment.bytes())
                 .setMaxTimestampMs(segment.maxTimestampMs())
                 .setCreatedMs(segment.createdMs())
-                .setSealedMs(segment.sealedMs());
+                .setSealedMs(segment.sealedMs())
+                .setCompacted(segment.isCompacted());
         segment.replicas().forEach(r -> proto.addReplicas(toProto(r)));
         segment.unconfirmed().forEach(r -> proto.addUnconfirmed(toProto(r)));
         segment.object().ifPresent(o -> proto.setObject(toProto(o)));
@@ -319,7 +320,8 @@ public final class ProtoModel {
                 segment.getMaxTimestampMs(),
                 segment.getCreatedMs(),
                 segment.getSealedMs(),
-                segment.hasObject() ? Optional.of(fromProto(segment.getObject())) : Optional.empty());
+                segment.hasObject() ? Optional.of(fromProto(segment.getObject())) : Optional.empty(),
+                segment.getCompacted());
     }
 
     private static SegmentStateProto toProto(SegmentDescriptor.State state) {

@@ -67,7 +67,7 @@ final class SegmentCommands {
         }
     }
 
-    private static List<Replica> place(Draft draft, Topic topic, Collection<BookieId> avoid, long seed) {
+    static List<Replica> place(Draft draft, Topic topic, Collection<BookieId> avoid, long seed) {
         return PlacementPlanner.place(
                 draft.image(), topic.replicas(), topic.acks(), InternalTopics.isInternal(topic.name()), avoid, seed);
     }
@@ -75,9 +75,10 @@ final class SegmentCommands {
     private static SegmentId allocate(
             Draft draft, PartitionState partition, Topic topic, List<Replica> replicas, long startOffset) {
         MetadataImage image = draft.image();
-        Set<SegmentId> pending = image.segmentIndex().pendingOf(partition.id());
+        List<SegmentId> pending = new ArrayList<>(image.segmentIndex().pendingOf(partition.id()));
+        pending.removeIf(other -> image.find(other).isRewrite());
         if (pending.size() >= PENDING_MAX) {
-            dropPending(draft, pending.iterator().next());
+            dropPending(draft, pending.get(0));
         }
         SegmentId id = new SegmentId(image.counters().nextSegment());
         draft.put(new SegmentDescriptor(
@@ -101,14 +102,21 @@ final class SegmentCommands {
     static void roll(Draft draft, RollCommand command) {
         PartitionState partition = owned(draft, command.getPartition(), command.getEpoch());
         SegmentDescriptor opened = draft.image().segmentIndex().pending().get(new SegmentId(command.getOpened()));
-        boolean isOurs =
-                opened != null && opened.partition().equals(partition.id()) && opened.epoch() == partition.epoch();
+        boolean isOurs = opened != null && !opened.isRewrite() && isOf(partition, opened);
         unless(isOurs, Reason.NOT_FOUND, "Segment " + command.getOpened() + " is not pending for this owner");
         long startOffset = sealIfOpen(draft, partition, command.hasSeal() ? command.getSeal() : null);
         draft.put(Segments.opened(opened, startOffset));
         for (SegmentId other : draft.image().segmentIndex().pendingOf(partition.id())) {
-            dropPending(draft, other);
+            // A rewrite is of what stands behind the open segment, which a roll doesn't touch.
+            if (!draft.image().find(other).isRewrite()) {
+                dropPending(draft, other);
+            }
         }
+    }
+
+    /** Whether a pending segment was allocated for the present owner. */
+    static boolean isOf(PartitionState partition, SegmentDescriptor pending) {
+        return pending.partition().equals(partition.id()) && pending.epoch() == partition.epoch();
     }
 
     static void release(Draft draft, ReleaseCommand command) {
@@ -148,7 +156,7 @@ final class SegmentCommands {
                 .orElse(partition.logStartOffset());
     }
 
-    private static PartitionState owned(Draft draft, PartitionIdProto id, int epoch) {
+    static PartitionState owned(Draft draft, PartitionIdProto id, int epoch) {
         PartitionId partition = ProtoModel.fromProto(id);
         PartitionState state = draft.image()
                 .partition(partition)
@@ -206,7 +214,7 @@ final class SegmentCommands {
     }
 
     /** Whether the directory that held a replica is no longer in service at its bookie. */
-    private static boolean isLost(MetadataImage image, Replica replica) {
+    static boolean isLost(MetadataImage image, Replica replica) {
         BookieInfo bookie = image.bookie(replica.bookie()).orElse(null);
         return bookie == null
                 || replica.incarnation() != 0 && !bookie.incarnations().contains(replica.incarnation());

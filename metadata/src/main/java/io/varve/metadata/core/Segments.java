@@ -57,6 +57,36 @@ final class Segments {
                 Optional.empty());
     }
 
+    /**
+     * A rewrite that takes its place in the chain.
+     *
+     * @param sealedMs of the newest of what it replaces: its age is theirs
+     */
+    static SegmentDescriptor rewritten(
+            SegmentDescriptor rewrite,
+            List<Replica> holders,
+            List<Replica> unconfirmed,
+            long bytes,
+            long maxTimestampMs,
+            long sealedMs) {
+        return new SegmentDescriptor(
+                rewrite.id(),
+                rewrite.partition(),
+                rewrite.epoch(),
+                State.SEALED,
+                rewrite.startOffset(),
+                rewrite.endOffset(),
+                rewrite.acks(),
+                holders,
+                unconfirmed,
+                bytes,
+                maxTimestampMs,
+                rewrite.createdMs(),
+                sealedMs,
+                Optional.empty(),
+                true);
+    }
+
     static SegmentDescriptor withReplicas(SegmentDescriptor sealed, List<Replica> replicas, List<Replica> unconfirmed) {
         return new SegmentDescriptor(
                 sealed.id(),
@@ -72,7 +102,8 @@ final class Segments {
                 sealed.maxTimestampMs(),
                 sealed.createdMs(),
                 sealed.sealedMs(),
-                sealed.object());
+                sealed.object(),
+                sealed.isCompacted());
     }
 
     static SegmentDescriptor offloaded(SegmentDescriptor sealed, ObjectRef object) {
@@ -90,7 +121,8 @@ final class Segments {
                 sealed.maxTimestampMs(),
                 sealed.createdMs(),
                 sealed.sealedMs(),
-                Optional.of(object));
+                Optional.of(object),
+                sealed.isCompacted());
     }
 
     /** The replica on that bookie, if there is one. */

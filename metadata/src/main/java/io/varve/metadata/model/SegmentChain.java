@@ -1,7 +1,9 @@
 package io.varve.metadata.model;
 
 import io.varve.base.Invariant;
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.Optional;
@@ -114,6 +116,44 @@ public final class SegmentChain {
                 old.endOffset(),
                 changed.endOffset());
         return new SegmentChain(byStart.plus(changed.startOffset(), changed), manifest);
+    }
+
+    /**
+     * The segments that lie between two offsets, in order.
+     *
+     * @return empty unless both are bounds of segments, and all between them are sealed
+     */
+    public List<SegmentDescriptor> stretch(long startOffset, long endOffset) {
+        List<SegmentDescriptor> found = new ArrayList<>();
+        long at = startOffset;
+        while (at < endOffset) {
+            SegmentDescriptor next = byStart.get(at);
+            if (next == null || next.state() != SegmentDescriptor.State.SEALED || next.isEmpty()) {
+                return List.of();
+            }
+            found.add(next);
+            at = next.endOffset();
+        }
+        return at == endOffset ? List.copyOf(found) : List.of();
+    }
+
+    /**
+     * The chain with one sealed segment in the place of all those between its start and its end.
+     *
+     * @throws io.varve.base.InvariantViolation if one of them reaches beyond it, or isn't sealed (I-8)
+     */
+    public SegmentChain replaceStretch(SegmentDescriptor rewritten) {
+        List<SegmentDescriptor> inputs = stretch(rewritten.startOffset(), rewritten.endOffset());
+        Invariant.check(
+                !inputs.isEmpty() && rewritten.state() == SegmentDescriptor.State.SEALED,
+                "I-8 a rewrite ends where what it replaces does",
+                rewritten.startOffset(),
+                rewritten.endOffset());
+        TreePMap<Long, SegmentDescriptor> rest = byStart;
+        for (SegmentDescriptor input : inputs) {
+            rest = rest.minus(input.startOffset());
+        }
+        return new SegmentChain(rest.plus(rewritten.startOffset(), rewritten), manifest);
     }
 
     /** The chain without its first segment, as retention takes it away. */

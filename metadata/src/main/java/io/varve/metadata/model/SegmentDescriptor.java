@@ -28,6 +28,8 @@ import java.util.Optional;
  * @param createdMs wall time of its allocation, for people
  * @param sealedMs wall time of its seal, for retention and offload; {@code -1} before
  * @param object where object storage holds it, once that was verified and committed (I-10)
+ * @param isCompacted whether it holds what compaction left of others, and not all that its owner was sent. A pending one of this kind is a rewrite: it has an end from the beginning, and is
+ *     never rolled in
  */
 public record SegmentDescriptor(
         SegmentId id,
@@ -43,7 +45,8 @@ public record SegmentDescriptor(
         long maxTimestampMs,
         long createdMs,
         long sealedMs,
-        Optional<ObjectRef> object) {
+        Optional<ObjectRef> object,
+        boolean isCompacted) {
 
     /** The end of a segment that has none yet. */
     public static final long UNSEALED = -1;
@@ -68,14 +71,53 @@ public record SegmentDescriptor(
         Invariant.check(acks >= 1, "entries are acknowledged by at least one replica", acks);
         Invariant.check(startOffset >= 0, "a segment's start is not negative", startOffset);
         Invariant.check(
-                (state == State.SEALED) == (endOffset != UNSEALED),
-                "a segment has an end when it is sealed",
+                (state == State.SEALED || state == State.PENDING && isCompacted) == (endOffset != UNSEALED),
+                "a segment has an end when it is sealed, and a rewrite from the beginning",
                 endOffset);
         Invariant.check(
                 endOffset == UNSEALED || endOffset >= startOffset,
                 "a segment ends after its start",
                 startOffset,
                 endOffset);
+    }
+
+    /** One that no compaction wrote. */
+    public SegmentDescriptor(
+            SegmentId id,
+            PartitionId partition,
+            int epoch,
+            State state,
+            long startOffset,
+            long endOffset,
+            int acks,
+            List<Replica> replicas,
+            List<Replica> unconfirmed,
+            long bytes,
+            long maxTimestampMs,
+            long createdMs,
+            long sealedMs,
+            Optional<ObjectRef> object) {
+        this(
+                id,
+                partition,
+                epoch,
+                state,
+                startOffset,
+                endOffset,
+                acks,
+                replicas,
+                unconfirmed,
+                bytes,
+                maxTimestampMs,
+                createdMs,
+                sealedMs,
+                object,
+                false);
+    }
+
+    /** Whether it is a rewrite that isn't in a chain yet. */
+    public boolean isRewrite() {
+        return state == State.PENDING && isCompacted;
     }
 
     /** Whether {@code offset} lies in it; an open one holds everything from its start on. */

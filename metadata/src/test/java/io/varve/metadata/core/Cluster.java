@@ -15,6 +15,7 @@ import io.varve.metadata.model.ObjectRef;
 import io.varve.metadata.model.PartitionState;
 import io.varve.metadata.model.SegmentDescriptor;
 import io.varve.protocol.meta.AdvanceLogStartCommand;
+import io.varve.protocol.meta.AllocateRewriteCommand;
 import io.varve.protocol.meta.AllocateSegmentCommand;
 import io.varve.protocol.meta.AlterBrokerConfigsCommand;
 import io.varve.protocol.meta.AlterTopicConfigsCommand;
@@ -32,6 +33,7 @@ import io.varve.protocol.meta.PlanCommand;
 import io.varve.protocol.meta.RegisterBookieCommand;
 import io.varve.protocol.meta.RegisterBrokerCommand;
 import io.varve.protocol.meta.ReleaseCommand;
+import io.varve.protocol.meta.ReplaceSegmentsCommand;
 import io.varve.protocol.meta.RollCommand;
 import io.varve.protocol.meta.SealProto;
 import java.util.ArrayList;
@@ -247,6 +249,24 @@ final class Cluster {
             body.setSeal(seal);
         }
         return MetadataCommand.newBuilder().setRelease(body);
+    }
+
+    static MetadataCommand.Builder allocateRewrite(PartitionId partition, int epoch, List<SegmentDescriptor> inputs) {
+        AllocateRewriteCommand.Builder body = AllocateRewriteCommand.newBuilder()
+                .setPartition(ProtoModel.toProto(partition))
+                .setEpoch(epoch);
+        inputs.forEach(input -> body.addInputs(input.id().value()));
+        return MetadataCommand.newBuilder().setAllocateRewrite(body);
+    }
+
+    static MetadataCommand.Builder replace(
+            PartitionId partition, int epoch, SealProto.Builder seal, List<SegmentDescriptor> inputs) {
+        ReplaceSegmentsCommand.Builder body = ReplaceSegmentsCommand.newBuilder()
+                .setPartition(ProtoModel.toProto(partition))
+                .setEpoch(epoch)
+                .setSeal(seal);
+        inputs.forEach(input -> body.addInputs(input.id().value()));
+        return MetadataCommand.newBuilder().setReplaceSegments(body);
     }
 
     static MetadataCommand.Builder advance(PartitionId partition, int epoch, long offset) {

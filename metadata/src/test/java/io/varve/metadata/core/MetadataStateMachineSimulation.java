@@ -34,7 +34,9 @@ import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.LongStream;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -45,6 +47,14 @@ import org.junit.jupiter.params.provider.MethodSource;
 class MetadataStateMachineSimulation {
 
     private static final int STEPS = 400;
+
+    /** Over all seeds. */
+    private static final AtomicInteger rewrites = new AtomicInteger();
+
+    @AfterAll
+    static void someRewritesTookTheirPlace() {
+        assertThat(rewrites).as("rewrites that took their place").hasPositiveValue();
+    }
 
     static LongStream seeds() {
         return SimSeeds.oneIn(2);
@@ -59,6 +69,7 @@ class MetadataStateMachineSimulation {
             run.check();
         }
         run.finish();
+        rewrites.addAndGet(run.rewritesSeen);
         run.checkReplayAndSnapshot();
         assertThat(new Run(seed).replayed(STEPS))
                 .as("the same seed gives the same state")
@@ -83,6 +94,7 @@ class MetadataStateMachineSimulation {
         private final ModelManifests manifests = new ModelManifests("c");
         private final List<MetadataCommand.Builder> lateCommands = new ArrayList<>();
         private int recordsSeen;
+        private int rewritesSeen;
         private int nextName;
         private long nextDirectory = 1;
         private long digestAfterSteps;
@@ -123,7 +135,7 @@ class MetadataStateMachineSimulation {
 
         void step() {
             cluster.nowMs += random.nextInt(400);
-            switch (random.nextInt(20)) {
+            switch (random.nextInt(22)) {
                 case 0 ->
                     cluster.apply(cluster.createTopic(
                             "t" + nextName++,
@@ -135,6 +147,8 @@ class MetadataStateMachineSimulation {
                             random.nextBoolean() ? "-1" : "20000",
                             "local.retention.ms",
                             random.nextBoolean() ? "-2" : "5000",
+                            "cleanup.policy",
+                            random.nextInt(3) == 0 ? "compact" : "delete",
                             "remote.storage.enable",
                             random.nextInt(3) == 0 ? "false" : "true"));
                 case 1 -> deleteSomeTopic();
@@ -151,6 +165,7 @@ class MetadataStateMachineSimulation {
                 case 14, 15, 16 -> bookieReports();
                 case 17 -> reportAboutReplica();
                 case 18 -> drainOrNot();
+                case 19, 20 -> ownerRewrites();
                 default -> sendLate();
             }
             digestAfterSteps = cluster.image().digest();
@@ -264,6 +279,53 @@ class MetadataStateMachineSimulation {
             });
         }
 
+        /** Asks for a rewrite of some neighbours, and exchanges it for them at once, late, or never. */
+        private void ownerRewrites() {
+            List<PartitionState> all = new ArrayList<>();
+            cluster.image().topics().forEach(t -> all.addAll(cluster.image().partitions(t.id())));
+            all.removeIf(p -> someNeighbours(p).isEmpty());
+            if (!all.isEmpty()) {
+                ownerRewrites(all.get(random.nextInt(all.size())));
+            }
+        }
+
+        private void ownerRewrites(PartitionState p) {
+            List<SegmentDescriptor> inputs = someNeighbours(p);
+            CommandReply allocated = apply(Cluster.allocateRewrite(p.id(), p.epoch(), inputs));
+            check();
+            if (allocated.hasRejection()) {
+                return;
+            }
+            SegmentDescriptor rewrite = cluster.segment(new SegmentId(allocated.getSegment()));
+            int[] holders = held.get(rewrite.id()).stream()
+                    .limit(1 + random.nextInt(3))
+                    .mapToInt(BookieId::value)
+                    .toArray();
+            MetadataCommand.Builder replace = Cluster.replace(
+                    p.id(),
+                    p.epoch(),
+                    Cluster.seal(rewrite, rewrite.endOffset(), holders).setMaxTimestampMs(cluster.nowMs),
+                    inputs);
+            switch (random.nextInt(4)) {
+                case 0 -> lateCommands.add(replace);
+                case 1 -> {
+                    // Its owner forgot it, or was lost.
+                }
+                default -> apply(replace);
+            }
+        }
+
+        private List<SegmentDescriptor> someNeighbours(PartitionState partition) {
+            List<SegmentDescriptor> sealed = partition.chain().segments().stream()
+                    .filter(segment -> segment.state() == SegmentDescriptor.State.SEALED)
+                    .toList();
+            if (sealed.isEmpty()) {
+                return List.of();
+            }
+            int from = random.nextInt(sealed.size());
+            return sealed.subList(from, from + 1 + random.nextInt(Math.min(4, sealed.size() - from)));
+        }
+
         private void ownerReleases() {
             somePartition()
                     .ifPresent(p -> apply(Cluster.release(
@@ -368,7 +430,17 @@ class MetadataStateMachineSimulation {
         private void noteNewSegmentsAndTasks(MetadataImage image) {
             List<MetadataRecord> fresh = cluster.records.subList(recordsSeen, cluster.records.size());
             for (MetadataRecord record : fresh) {
-                if (record.hasSegment()) {
+                if (record.hasStretchReplaced()) {
+                    rewritesSeen++;
+                    SegmentDescriptor segment =
+                            ProtoModel.fromProto(record.getStretchReplaced().getSegment());
+                    assertThat(ends.putIfAbsent(segment.id(), segment.endOffset()))
+                            .as("a rewrite takes its place once")
+                            .isNull();
+                    assertThat(segment.replicas())
+                            .as("I-1 a rewrite is held before what it replaces goes")
+                            .hasSizeGreaterThanOrEqualTo(segment.acks());
+                } else if (record.hasSegment()) {
                     SegmentDescriptor segment = ProtoModel.fromProto(record.getSegment());
                     if (segment.state() == SegmentDescriptor.State.PENDING) {
                         assertThat(everGiven.add(segment.id()))

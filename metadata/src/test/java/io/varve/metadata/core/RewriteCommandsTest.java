@@ -1,0 +1,187 @@
+package io.varve.metadata.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
+
+import io.varve.base.PartitionId;
+import io.varve.base.SegmentId;
+import io.varve.metadata.api.MetadataException.Reason;
+import io.varve.metadata.model.BookieTask;
+import io.varve.metadata.model.SegmentDescriptor;
+import io.varve.metadata.model.SegmentDescriptor.State;
+import io.varve.protocol.meta.CommandReply;
+import io.varve.protocol.meta.MetadataCommand;
+import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class RewriteCommandsTest {
+
+    private final Cluster cluster = Cluster.of(3);
+    private final PartitionId partition = new PartitionId(cluster.topic("t", 1, 3, "cleanup.policy", "compact"), 0);
+    private SegmentDescriptor first;
+    private SegmentDescriptor second;
+    private SegmentDescriptor third;
+
+    @BeforeEach
+    void threeSealedSegmentsAndAnOpenOne() {
+        cluster.rolled(partition, 0);
+        cluster.rolled(partition, 10);
+        cluster.rolled(partition, 30);
+        cluster.rolled(partition, 60);
+        List<SegmentDescriptor> all =
+                List.copyOf(cluster.partition(partition).chain().segments());
+        first = all.get(0);
+        second = all.get(1);
+        third = all.get(2);
+    }
+
+    private SegmentDescriptor rewriteOf(SegmentDescriptor... inputs) {
+        CommandReply reply = cluster.done(Cluster.allocateRewrite(partition, epoch(), List.of(inputs)));
+        return cluster.segment(new SegmentId(reply.getSegment()));
+    }
+
+    private int epoch() {
+        return cluster.partition(partition).epoch();
+    }
+
+    private MetadataCommand.Builder replace(SegmentDescriptor rewrite, SegmentDescriptor... inputs) {
+        return Cluster.replace(partition, epoch(), Cluster.seal(rewrite, rewrite.endOffset()), List.of(inputs));
+    }
+
+    @Test
+    void aRewriteTakesThePlaceOfItsInputsWhoseCopiesAreDeletedByCommand_I8_I9() {
+        cluster.nowMs += 5_000;
+        SegmentDescriptor rewrite = rewriteOf(first, second);
+        assertThat(rewrite.isRewrite()).isTrue();
+        cluster.done(replace(rewrite, first, second));
+        assertThat(cluster.partition(partition).chain().segments())
+                .extracting(SegmentDescriptor::startOffset, SegmentDescriptor::endOffset, SegmentDescriptor::state)
+                .containsExactly(
+                        tuple(0L, 30L, State.SEALED), tuple(30L, 60L, State.SEALED), tuple(60L, -1L, State.OPEN));
+        SegmentDescriptor now = cluster.segment(rewrite.id());
+        assertThat(now.isCompacted()).isTrue();
+        assertThat(now.sealedMs()).as("it is as old as what it was made of").isEqualTo(second.sealedMs());
+        assertThat(cluster.image().segment(first.id())).isEmpty();
+        assertThat(cluster.tasks(BookieTask.DeleteReplica.class))
+                .filteredOn(task -> task.segment().equals(first.id()))
+                .hasSize(3);
+        assertThat(cluster.tasks(BookieTask.DeleteReplica.class))
+                .filteredOn(task -> task.segment().equals(second.id()))
+                .hasSize(3);
+    }
+
+    @Test
+    void aRewriteSurvivesRollsAndIsNeverRolledIn_I6() {
+        SegmentDescriptor rewrite = rewriteOf(first, second);
+        assertThat(cluster.image().pendingSegment(partition, epoch()))
+                .as("a takeover goes on in a segment, not in a rewrite")
+                .isEmpty();
+        SegmentDescriptor open = cluster.partition(partition).chain().open().orElseThrow();
+        cluster.refused(Cluster.roll(partition, epoch(), Cluster.seal(open, 70), rewrite.id()), Reason.NOT_FOUND);
+        for (int i = 0; i < 2 * SegmentCommands.PENDING_MAX; i++) {
+            cluster.allocated(partition);
+        }
+        cluster.rolled(partition, 70);
+        cluster.done(replace(rewrite, first, second));
+    }
+
+    @Test
+    void anotherRewriteDropsTheOneBefore() {
+        SegmentDescriptor before = rewriteOf(first, second);
+        rewriteOf(second, third);
+        assertThat(cluster.image().segment(before.id())).isEmpty();
+        assertThat(cluster.tasks(BookieTask.DeleteReplica.class))
+                .allMatch(task -> task.segment().equals(before.id()))
+                .hasSize(3);
+        cluster.refused(replace(before, first, second), Reason.NOT_FOUND);
+    }
+
+    @Test
+    void aZombieCanNeitherAskForARewriteNorCommitOne_I14() {
+        SegmentDescriptor rewrite = rewriteOf(first, second);
+        int old = epoch();
+        cluster.broker(2);
+        cluster.expireBroker(1);
+        List<SegmentDescriptor> inputs = List.of(first, second);
+        cluster.refused(Cluster.allocateRewrite(partition, old, inputs), Reason.STALE_EPOCH);
+        cluster.refused(Cluster.replace(partition, old, Cluster.seal(rewrite, 30), inputs), Reason.STALE_EPOCH);
+        cluster.refused(replace(rewrite, first, second), Reason.NOT_FOUND);
+        cluster.plan();
+        assertThat(cluster.image().segment(rewrite.id()))
+                .as("the next owner's look drops it")
+                .isEmpty();
+    }
+
+    @Test
+    void whatLeftTheChainMeanwhileIsNotReplacedAndTheRewriteGoes_I8() {
+        SegmentDescriptor rewrite = rewriteOf(first, second);
+        cluster.done(Cluster.advance(partition, epoch(), 10));
+        cluster.plan();
+        assertThat(cluster.image().segment(first.id())).as("trimmed").isEmpty();
+        assertThat(cluster.image().segment(rewrite.id())).as("dropped").isEmpty();
+        cluster.refused(replace(rewrite, first, second), Reason.NOT_FOUND);
+    }
+
+    @Test
+    void onlyAdjoiningSealedSegmentsAreRewritten() {
+        SegmentDescriptor open = cluster.partition(partition).chain().open().orElseThrow();
+        for (List<SegmentDescriptor> inputs : List.of(List.of(first, third), List.of(second, first), List.of(open))) {
+            cluster.refused(Cluster.allocateRewrite(partition, epoch(), inputs), Reason.CHAIN_MOVED);
+        }
+        cluster.refused(Cluster.allocateRewrite(partition, epoch(), List.of()), Reason.INVALID);
+        SegmentDescriptor rewrite = rewriteOf(first, second);
+        cluster.refused(replace(rewrite, first, second, third), Reason.INVALID);
+        cluster.refused(
+                Cluster.replace(partition, epoch(), Cluster.seal(rewrite, 29), List.of(first, second)), Reason.INVALID);
+    }
+
+    @Test
+    void aRewriteThatTooFewHoldIsRefused_I1() {
+        SegmentDescriptor rewrite = rewriteOf(first, second);
+        cluster.refused(
+                Cluster.replace(partition, epoch(), Cluster.seal(rewrite, 30, 1), List.of(first, second)),
+                Reason.NOT_ENOUGH_BOOKIES);
+        cluster.done(Cluster.replace(partition, epoch(), Cluster.seal(rewrite, 30, 1, 2), List.of(first, second)));
+        assertThat(cluster.segment(rewrite.id()).unconfirmed())
+                .extracting(replica -> replica.bookie().value())
+                .containsExactly(3);
+    }
+
+    @Test
+    void objectsOfInputsAreDeletedByIntentAndUploadsUnderWayAreWithdrawn_I11() {
+        cluster.nowMs += 3_600_000;
+        cluster.offloadAll();
+        String ofFirst = cluster.segment(first.id()).object().orElseThrow().key();
+        String ofThird = cluster.segment(third.id()).object().orElseThrow().key();
+        assertThat(ofFirst).as("an object of each segment's own").isNotEqualTo(ofThird);
+        SegmentDescriptor rewrite = rewriteOf(first, second);
+        cluster.done(replace(rewrite, first, second));
+        assertThat(cluster.image().taskIndex().deadObjects())
+                .containsKey(ofFirst)
+                .doesNotContainKey(ofThird);
+        cluster.plan();
+        assertThat(cluster.tasks(BookieTask.Offload.class))
+                .extracting(BookieTask.Offload::segments)
+                .containsExactly(List.of(rewrite.id()));
+        SegmentDescriptor again = rewriteOf(cluster.segment(rewrite.id()), third);
+        cluster.done(replace(again, cluster.segment(rewrite.id()), third));
+        assertThat(cluster.tasks(BookieTask.Offload.class)).isEmpty();
+    }
+
+    @Test
+    void whatSnapshotsKeepOfARewriteIsReadBack() {
+        SegmentDescriptor rewrite = rewriteOf(first, second);
+        MetadataImage before = cluster.image();
+        assertThat(ProtoModel.fromProto(ProtoModel.toProto(rewrite))).isEqualTo(rewrite);
+        cluster.done(replace(rewrite, first, second));
+        SegmentDescriptor sealed = cluster.segment(rewrite.id());
+        assertThat(ProtoModel.fromProto(ProtoModel.toProto(sealed))).isEqualTo(sealed);
+        assertThat(ProtoModel.fromProto(
+                        ProtoModel.toProto(sealed).toBuilder().clearCompacted().build()))
+                .as("what an older program wrote")
+                .extracting(SegmentDescriptor::isCompacted)
+                .isEqualTo(false);
+        assertThat(before.segment(first.id())).as("an image stands still").isPresent();
+    }
+}
