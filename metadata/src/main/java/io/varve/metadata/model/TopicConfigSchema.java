@@ -118,7 +118,7 @@ public final class TopicConfigSchema {
                 "log.cleanup.policy",
                 Range.ANY,
                 List.of("compact", "delete"),
-                "What happens to old records: delete, by age and size, or compact, which keeps them all.");
+                "What happens to old records: delete, by age and size, or compact, which keeps the newest of each key.");
         add(
                 "compression.type",
                 Type.STRING,
@@ -176,7 +176,7 @@ public final class TopicConfigSchema {
                 86_400_000L,
                 "log.cleaner.delete.retention.ms",
                 Range.atLeast(0),
-                "How long compaction keeps tombstones.");
+                "How long compaction keeps a tombstone that it has seen.");
         longKey(
                 "min.compaction.lag.ms",
                 0,

@@ -38,11 +38,13 @@ public final class TopicConfigs {
         this.localRetentionMs = orTotal(longOf("local.retention.ms"), retentionMs);
         this.localRetentionBytes = orTotal(longOf("local.retention.bytes"), retentionBytes);
         this.segmentBytes = intOf("segment.bytes");
-        this.segmentMs = longOf("segment.ms");
         this.maxMessageBytes = intOf("max.message.bytes");
         List<String> policies = ConfigDefinition.elements(get("cleanup.policy"));
         this.compacted = policies.contains("compact");
         this.deleted = policies.contains("delete");
+        // Only what is sealed can be compacted, so nothing may stay open for longer than it may wait for that.
+        this.segmentMs =
+                compacted ? Math.min(longOf("segment.ms"), longOf("max.compaction.lag.ms")) : longOf("segment.ms");
         this.tiered = booleanOf("remote.storage.enable");
         this.offloaded = tiered && !booleanOf("remote.log.copy.disable");
     }
@@ -118,7 +120,7 @@ public final class TopicConfigs {
         return segmentBytes;
     }
 
-    /** {@code segment.ms}. */
+    /** {@code segment.ms}; of a topic to be compacted no more than {@code max.compaction.lag.ms}. */
     public long segmentMs() {
         return segmentMs;
     }

@@ -230,24 +230,77 @@ final class LogReader {
                 ? Math.min(boundOffset, Math.max(segment.endOffset(), endOfObject(segment)))
                 : boundOffset;
         List<ByteBuf> found = new ArrayList<>();
+        ByteBuf padding = null;
         int left = maxBytes;
         long expected = -1;
+        boolean tooBig = false;
         EntryCursor cursor = new EntryCursor(entries);
-        while (cursor.next()) {
+        while (!tooBig && cursor.next()) {
             if (cursor.lastOffset() < fromOffset) {
                 continue;
             }
             boolean joins = expected < 0 ? cursor.firstOffset() <= fromOffset : cursor.firstOffset() == expected;
-            boolean fits = cursor.payloadBytes() <= left || (atLeastOne && found.isEmpty());
-            if (!joins || !fits || cursor.lastOffset() >= end) {
+            if (!joins || cursor.lastOffset() >= end) {
                 break;
             }
-            found.add(cursor.payload().retain());
-            left -= cursor.payloadBytes();
+            ByteBuf payload = cursor.payload();
+            if (isPadding(payload)) {
+                padding = payload;
+            } else if (cursor.payloadBytes() <= left || (atLeastOne && found.isEmpty())) {
+                found.add(payload.retain());
+                left -= cursor.payloadBytes();
+            } else {
+                tooBig = true;
+                continue;
+            }
             expected = cursor.lastOffset() + 1;
         }
-        boolean tooBig = !atLeastOne && expected < 0 && cursor.payloadBytes() > left;
-        answer.accept(found, found.isEmpty() && !tooBig ? LogError.STORAGE_UNAVAILABLE : LogError.NONE);
+        if (!found.isEmpty() || padding == null) {
+            answer.accept(found, found.isEmpty() && !tooBig ? LogError.STORAGE_UNAVAILABLE : LogError.NONE);
+        } else if (tooBig || expected >= boundOffset) {
+            answer.accept(alone(padding.retain(), maxBytes, atLeastOne), LogError.NONE);
+        } else {
+            readBeyond(padding.retain(), expected, maxBytes, atLeastOne, boundOffset, answer);
+        }
+    }
+
+    /**
+     * Paddings are left out of answers in which anything else is: some clients never get past an answer without a record (docs/adr/0083). So if there was nothing but
+     * padding, what follows is read too.
+     *
+     * @param padding its reference passes on
+     */
+    private void readBeyond(
+            ByteBuf padding,
+            long fromOffset,
+            int maxBytes,
+            boolean atLeastOne,
+            long boundOffset,
+            BiConsumer<List<ByteBuf>, LogError> answer) {
+        readRaw(fromOffset, maxBytes, atLeastOne, boundOffset, (batches, error) -> {
+            if (error == LogError.NONE && !batches.isEmpty()) {
+                padding.release();
+                answer.accept(batches, error);
+            } else {
+                answer.accept(alone(padding, maxBytes, atLeastOne), LogError.NONE);
+            }
+        });
+    }
+
+    private static List<ByteBuf> alone(ByteBuf padding, int maxBytes, boolean atLeastOne) {
+        if (!atLeastOne && padding.readableBytes() > maxBytes) {
+            padding.release();
+            return List.of();
+        }
+        return List.of(padding);
+    }
+
+    private static boolean isPadding(ByteBuf batch) {
+        if (batch.readableBytes() != RecordBatchHeader.BYTES) {
+            return false;
+        }
+        ByteBuffer bytes = batch.nioBuffer();
+        return RecordBatchHeader.isPadding(bytes, bytes.position());
     }
 
     private static long endOfObject(SegmentDescriptor segment) {
