@@ -3,6 +3,12 @@ package io.varve.serving.log;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.varve.base.PartitionId;
+import io.varve.serving.core.compaction.CompactionPass;
+import io.varve.serving.core.compaction.CompactionRules;
+import io.varve.serving.core.compaction.NewestOffsets;
+import io.varve.serving.core.partition.AbortedTxns.Aborted;
+import io.varve.serving.core.partition.ProducerStates.LastBatch;
+import io.varve.serving.kafka.record.KafkaRecordCodec;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -89,6 +95,36 @@ public final class InMemoryPartitionLog implements PartitionLog {
             heldReads.clear();
         }
         held.forEach(Runnable::run);
+    }
+
+    /** Does what the owner does in the background: compacts what lies below {@code endOffset}, at most the last stable offset. */
+    public void compact(long endOffset) {
+        synchronized (kept) {
+            List<Aborted> aborted = new ArrayList<>();
+            kept.aborted.forEach(a ->
+                    aborted.add(new Aborted(a.producerId(), a.firstOffset(), a.markerOffset(), a.markerOffset() + 1)));
+            List<LastBatch> lastBatches = new ArrayList<>();
+            producers.forEach((id, producer) -> lastBatches.add(producer.lastBatch(id)));
+            CompactionPass pass = new CompactionPass(
+                    new CompactionRules(0, 0, Integer.MAX_VALUE, aborted, lastBatches),
+                    kept.logStart,
+                    new NewestOffsets(1 << 20, 1, 2),
+                    new KafkaRecordCodec());
+            Map<Long, byte[]> below = new TreeMap<>(kept.batches.headMap(endOffset));
+            below.values().forEach(batch -> pass.observe(ByteBuffer.wrap(batch)));
+            below.values().forEach(batch -> pass.rewrite(ByteBuffer.wrap(batch), this::putCompacted));
+            pass.endSegment(endOffset, this::putCompacted);
+        }
+    }
+
+    /** In the place of all that begins in it. */
+    private void putCompacted(ByteBuffer batch) {
+        byte[] bytes = new byte[batch.remaining()];
+        batch.get(batch.position(), bytes);
+        long base = batch.getLong(batch.position());
+        long last = base + batch.getInt(batch.position() + LAST_OFFSET_DELTA);
+        kept.batches.subMap(base, true, last, true).clear();
+        kept.batches.put(base, bytes);
     }
 
     /** How many batches lie between log start and end. */
@@ -546,5 +582,10 @@ public final class InMemoryPartitionLog implements PartitionLog {
         private int coordinatorEpoch = -1;
         private long lastTimestampMs = -1;
         private long txnStart = -1;
+
+        private LastBatch lastBatch(long id) {
+            return new LastBatch(
+                    id, epoch, recent.isEmpty() ? LastBatch.NO_BATCH : recent.getLast()[1] + recent.getLast()[2]);
+        }
     }
 }

@@ -1,7 +1,6 @@
 package io.varve.serving.kafka.restore;
 
-import io.varve.serving.kafka.runtime.NewestByKey;
-import io.varve.serving.kafka.runtime.NewestByKey.Kept;
+import io.varve.serving.kafka.restore.NewestByKey.Kept;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;

@@ -31,41 +31,17 @@ public final class LogLoader implements CoordinatorLoader<CoordinatorRecord> {
     private final Deserializer<CoordinatorRecord> deserializer;
     private final ScheduledExecutorService threads;
     private final Clock clock;
-    private final boolean compacts;
 
-    /**
-     * For a coordinator of whose records the newest of each key say all.
-     *
-     * @param threads where records are replayed; not closed here
-     */
+    /** @param threads where records are replayed; not closed here */
     public LogLoader(
             LogWriter writer,
             Deserializer<CoordinatorRecord> deserializer,
             ScheduledExecutorService threads,
             Clock clock) {
-        this(writer, deserializer, threads, clock, true);
-    }
-
-    private LogLoader(
-            LogWriter writer,
-            Deserializer<CoordinatorRecord> deserializer,
-            ScheduledExecutorService threads,
-            Clock clock,
-            boolean compacts) {
         this.writer = writer;
         this.deserializer = deserializer;
         this.threads = threads;
         this.clock = clock;
-        this.compacts = compacts;
-    }
-
-    /** For a coordinator that cuts its log itself. */
-    public static LogLoader uncompacted(
-            LogWriter writer,
-            Deserializer<CoordinatorRecord> deserializer,
-            ScheduledExecutorService threads,
-            Clock clock) {
-        return new LogLoader(writer, deserializer, threads, clock, false);
     }
 
     @Override
@@ -90,11 +66,7 @@ public final class LogLoader implements CoordinatorLoader<CoordinatorRecord> {
         private final Tenure tenure;
         private final CompletableFuture<LoadSummary> loaded;
         private final Replay replay;
-        private final long startOffset;
         private final long endOffset;
-
-        /** Collected if the log is so long that it may have to be compacted, else null. */
-        private final NewestByKey newest;
 
         private final long startedMs = clock.wallTimeMs();
         private long position;
@@ -104,11 +76,8 @@ public final class LogLoader implements CoordinatorLoader<CoordinatorRecord> {
             this.tenure = tenure;
             this.loaded = loaded;
             var offsets = tenure.log().offsets();
-            this.startOffset = offsets.logStart();
-            this.position = startOffset;
+            this.position = offsets.logStart();
             this.endOffset = offsets.end();
-            boolean mayCompact = compacts && tenure.mayCompact() && offsets.highWatermark() == endOffset;
-            this.newest = mayCompact && Compaction.mayBeWorthIt(endOffset - startOffset) ? new NewestByKey() : null;
             this.replay = new Replay(tenure, playback, deserializer, offsets.highWatermark());
         }
 
@@ -117,7 +86,7 @@ public final class LogLoader implements CoordinatorLoader<CoordinatorRecord> {
                 return;
             }
             if (position >= endOffset) {
-                replayed();
+                finish();
                 return;
             }
             tenure.log().read(position, READ_BYTES, true, Isolation.LOG_END).whenCompleteAsync(this::onRead, threads);
@@ -130,7 +99,7 @@ public final class LogLoader implements CoordinatorLoader<CoordinatorRecord> {
             }
             try {
                 for (ByteBuf batch : result.batches()) {
-                    position = replay.batch(batch.nioBuffer(), position, newest);
+                    position = replay.batch(batch.nioBuffer(), position);
                 }
                 retryMs = RETRY_FIRST_MS;
             } catch (RuntimeException e) {
@@ -154,38 +123,8 @@ public final class LogLoader implements CoordinatorLoader<CoordinatorRecord> {
             retryMs = Math.min(retryMs * 2, RETRY_LAST_MS);
         }
 
-        /** All is replayed. Compacts, if that is worth it and every record's fate is known. */
-        private void replayed() {
-            boolean isWorthIt = newest != null
-                    && !newest.undecided()
-                    && Compaction.isWorthIt(endOffset - startOffset, newest.size());
-            if (!isWorthIt) {
-                if (compacts) {
-                    tenure.growsUpTo(endOffset + Compaction.growthAllowed(0));
-                }
-                finish(endOffset);
-                return;
-            }
-            Compaction.run(tenure.log(), newest).whenCompleteAsync(this::onCompacted, threads);
-        }
-
-        private void onCompacted(Long newEndOffset, Throwable failed) {
-            if (failed != null) {
-                writer.abandonCompaction(tenure, failed.getMessage());
-                return;
-            }
-            LOG.info(
-                    "event=compacted partition={} records={} live={} took_ms={}",
-                    tenure.name(),
-                    endOffset - startOffset,
-                    newest.size(),
-                    clock.wallTimeMs() - startedMs);
-            tenure.growsUpTo(newEndOffset + Compaction.growthAllowed(newest.size()));
-            finish(newEndOffset);
-        }
-
-        private void finish(long loadedEndOffset) {
-            replay.finish(loadedEndOffset);
+        private void finish() {
+            replay.finish(endOffset);
             LoadSummary summary = new LoadSummary(startedMs, clock.wallTimeMs(), 0, replay.records(), replay.bytes());
             LOG.info(
                     "event=coordinator_loaded partition={} records={} bytes={} took_ms={}",

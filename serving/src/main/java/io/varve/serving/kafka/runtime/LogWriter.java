@@ -131,12 +131,8 @@ public final class LogWriter implements PartitionWriter {
         if (started == null) {
             throw Errors.INVALID_RECORD.exception("nothing to append to " + partition);
         }
-        tenure.await(started.acknowledged(), error -> keeper.abandon(tenure, error), () -> compactIfOutgrown(tenure));
-        long endOffset = endOffsetOf(tenure, started);
-        if (tenure.overdue()) {
-            keeper.compact(tenure);
-        }
-        return endOffset;
+        tenure.await(started.acknowledged(), error -> keeper.abandon(tenure, error));
+        return endOffsetOf(tenure, started);
     }
 
     /**
@@ -149,18 +145,6 @@ public final class LogWriter implements PartitionWriter {
             throw Errors.NOT_ENOUGH_REPLICAS.exception(
                     "the transaction may have ended since its coordinator was asked");
         }
-    }
-
-    /** The best moment: nobody waits for anything. */
-    private void compactIfOutgrown(Tenure tenure) {
-        if (tenure.outgrown()) {
-            keeper.compact(tenure);
-        }
-    }
-
-    /** Ends {@code tenure}, whose log may have copies at its end that its coordinator doesn't know of. */
-    void abandonCompaction(Tenure tenure, String cause) {
-        keeper.abandonCompaction(tenure, cause);
     }
 
     private Tenure tenureFor(TopicPartition partition) {
@@ -234,9 +218,6 @@ public final class LogWriter implements PartitionWriter {
         Tenure tenure = bound.get(partition.partition());
         if (tenure != null && tenure.inTransaction(producerId, producerEpoch)) {
             return CompletableFuture.completedFuture(VerificationGuard.SENTINEL);
-        }
-        if (tenure != null && tenure.quiesces()) {
-            return CompletableFuture.failedFuture(Errors.NOT_ENOUGH_REPLICAS.exception());
         }
         if (tenure == null) {
             return CompletableFuture.failedFuture(Errors.NOT_LEADER_OR_FOLLOWER.exception());

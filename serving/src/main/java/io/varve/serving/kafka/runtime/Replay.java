@@ -51,10 +51,9 @@ final class Replay {
     /**
      * Applies the batches in {@code bytes} but what lies below {@code position}.
      *
-     * @param newest collects them too, unless null
      * @return the offset after them
      */
-    long batch(ByteBuffer bytes, long position, NewestByKey newest) {
+    long batch(ByteBuffer bytes, long position) {
         long next = position;
         for (MutableRecordBatch batch : MemoryRecords.readableRecords(bytes).batches()) {
             if (batch.lastOffset() < position) {
@@ -64,9 +63,6 @@ final class Replay {
                 marker(batch);
             } else {
                 data(batch, position);
-            }
-            if (newest != null) {
-                newest.add(batch);
             }
             this.bytes += batch.sizeInBytes();
             next = batch.nextOffset();
@@ -78,8 +74,7 @@ final class Replay {
     }
 
     /**
-     * All up to {@code endOffset} was applied, or was written since as a copy of what was. The high watermark that is heard of next says
-     * how much of it is committed.
+     * All up to {@code endOffset} was applied. The high watermark that is heard of next says how much of it is committed.
      */
     void finish(long endOffset) {
         onWritten(endOffset);

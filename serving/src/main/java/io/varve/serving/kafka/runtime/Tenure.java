@@ -24,13 +24,9 @@ import org.apache.kafka.coordinator.common.runtime.PartitionWriter;
  */
 final class Tenure {
 
-    /** By so much a log may outgrow its bound while the right moment to compact it is waited for. */
-    private static final long OVERDUE_RECORDS = 32_768;
-
     private final PartitionLog log;
     private final int number;
     private final TopicPartition name;
-    private final boolean mayCompact;
     private final Map<PartitionWriter.Listener, ProgressListener> listeners = new ConcurrentHashMap<>();
 
     /** Producers with a transaction open on this partition, as far as written. */
@@ -41,22 +37,14 @@ final class Tenure {
     /** The end of what the coordinator has loaded and written. One thread at a time. */
     private volatile long writtenEnd;
 
-    private volatile long compactAtOffset = Long.MAX_VALUE;
-
     private boolean retired;
     private int unsettled;
     private Runnable whenSettled;
 
-    /** @param mayCompact whether its load may compact the log */
-    Tenure(PartitionLog log, int number, TopicPartition name, boolean mayCompact) {
+    Tenure(PartitionLog log, int number, TopicPartition name) {
         this.log = log;
         this.number = number;
         this.name = name;
-        this.mayCompact = mayCompact;
-    }
-
-    boolean mayCompact() {
-        return mayCompact;
     }
 
     PartitionLog log() {
@@ -119,9 +107,8 @@ final class Tenure {
      * A write has its offsets and waits for its quorum.
      *
      * @param onLost hears if it doesn't get it
-     * @param onIdle called when the last write under way has got it
      */
-    void await(CompletableFuture<PartitionLog.AppendResult> acknowledged, Consumer<LogError> onLost, Runnable onIdle) {
+    void await(CompletableFuture<PartitionLog.AppendResult> acknowledged, Consumer<LogError> onLost) {
         synchronized (this) {
             unsettled++;
         }
@@ -132,9 +119,7 @@ final class Tenure {
             if (error != LogError.NONE && error != LogError.TIMED_OUT) {
                 onLost.accept(error);
             }
-            if (settle()) {
-                onIdle.run();
-            }
+            settle();
         });
     }
 
@@ -149,21 +134,16 @@ final class Tenure {
         then.run();
     }
 
-    /** @return whether no write is under way any more, and nobody waited for that */
-    private boolean settle() {
+    private void settle() {
         Runnable then;
         synchronized (this) {
-            if (--unsettled > 0) {
-                return false;
-            }
-            if (whenSettled == null) {
-                return true;
+            if (--unsettled > 0 || whenSettled == null) {
+                return;
             }
             then = whenSettled;
             whenSettled = null;
         }
         then.run();
-        return false;
     }
 
     /** The coordinator's state includes everything below {@code endOffset}. @return whether that is news */
@@ -173,26 +153,6 @@ final class Tenure {
         }
         writtenEnd = endOffset;
         return true;
-    }
-
-    /** From this end on the log has grown so long that it should be compacted. */
-    void growsUpTo(long endOffset) {
-        compactAtOffset = endOffset;
-    }
-
-    /** Whether it should be compacted: it is long enough, and no transaction is open whose records' fate is not known. */
-    boolean outgrown() {
-        return writtenEnd > compactAtOffset && openTransactions.isEmpty();
-    }
-
-    /** Whether it should be, and there never was a moment without writes under way. */
-    boolean overdue() {
-        return outgrown() && writtenEnd - compactAtOffset > OVERDUE_RECORDS;
-    }
-
-    /** Whether it should be, and there never was a moment without transactions: no further one is let in until those that are open end. */
-    boolean quiesces() {
-        return !openTransactions.isEmpty() && writtenEnd - compactAtOffset > OVERDUE_RECORDS;
     }
 
     /** What guards the verifications of this tenure's transactional writes. */

@@ -43,7 +43,7 @@ public final class TenureKeeper implements PartitionLogs.OwnershipListener {
     @Override
     public synchronized void onServing(PartitionLog log) {
         if (log.id().topic().equals(topic)) {
-            begin(log, true);
+            begin(log);
         }
     }
 
@@ -71,46 +71,31 @@ public final class TenureKeeper implements PartitionLogs.OwnershipListener {
         return next != null ? next : current.get(partition);
     }
 
-    /** Ends {@code tenure} because what it wrote may be lost. */
+    /** Ends {@code tenure} because what it wrote may be lost. The next one begins once the fate of all its writes is known. */
     void abandon(Tenure tenure, LogError cause) {
-        replace(tenure, "a write failed with " + cause, true);
-    }
-
-    /** Ends {@code tenure} because its compaction failed. The next one serves the log as it is, and is compacted when it has grown further. */
-    void abandonCompaction(Tenure tenure, String cause) {
-        replace(tenure, "its compaction failed: " + cause, false);
-    }
-
-    /** Ends {@code tenure} because its log has grown long: the next one compacts it as it loads. */
-    void compact(Tenure tenure) {
-        replace(tenure, "the log is to be compacted", true);
-    }
-
-    /** The next tenure begins once the fate of all writes of this one is known. */
-    private void replace(Tenure tenure, String why, boolean mayCompact) {
         synchronized (this) {
             if (tenure.retired()) {
                 return;
             }
-            end(tenure, why);
+            end(tenure, "a write failed with " + cause);
         }
-        tenure.whenSettled(() -> beginAgain(tenure, mayCompact));
+        tenure.whenSettled(() -> beginAgain(tenure));
     }
 
-    private synchronized void beginAgain(Tenure abandoned, boolean mayCompact) {
+    private synchronized void beginAgain(Tenure abandoned) {
         int partition = abandoned.name().partition();
         if (current.get(partition) == abandoned) {
-            begin(abandoned.log(), mayCompact);
+            begin(abandoned.log());
         }
     }
 
-    private void begin(PartitionLog log, boolean mayCompact) {
+    private void begin(PartitionLog log) {
         int partition = log.id().index();
         Tenure replaced = current.get(partition);
         if (replaced != null && !replaced.retired()) {
             end(replaced, "a later epoch is served");
         }
-        Tenure tenure = new Tenure(log, ++lastTenure, new TopicPartition(topicName, partition), mayCompact);
+        Tenure tenure = new Tenure(log, ++lastTenure, new TopicPartition(topicName, partition));
         current.put(partition, tenure);
         LOG.info("event=coordinator_elected partition={} epoch={} tenure={}", tenure.name(), log.epoch(), lastTenure);
         elected.computeIfAbsent(partition, p -> new ArrayDeque<>()).add(tenure);

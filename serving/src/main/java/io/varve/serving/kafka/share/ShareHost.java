@@ -49,7 +49,7 @@ public final class ShareHost extends CoordinatorHost<ShareCoordinator> {
                                 new AbstractConfig(ShareCoordinatorConfig.CONFIG_DEF, options.kafka(), false)))
                 .withTime(new ClockTime(clock))
                 .withTimer(new SystemTimerReaper("varve-share-reaper", new SystemTimer("varve-share-timer")))
-                .withLoader(LogLoader.uncompacted(writer, new ShareCoordinatorRecordSerde(), loadThreads, clock))
+                .withLoader(new LogLoader(writer, new ShareCoordinatorRecordSerde(), loadThreads, clock))
                 .withWriter(writer)
                 .withCoordinatorRuntimeMetrics(new ShareCoordinatorRuntimeMetrics(metrics))
                 .withCoordinatorMetrics(new ShareCoordinatorMetrics(metrics))

@@ -1,4 +1,4 @@
-package io.varve.serving.kafka.runtime;
+package io.varve.serving.kafka.restore;
 
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -15,16 +15,16 @@ import org.apache.kafka.common.record.internal.Record;
  * What remains of a coordinator's log when only the newest record of each key counts: tombstones and what they delete are gone, so is what was
  * aborted, and what was committed in a transaction stands as if written plainly. One thread.
  */
-public final class NewestByKey {
+final class NewestByKey {
 
     private final Map<ByteBuffer, Kept> newest = new HashMap<>();
     private final Map<Long, List<Kept>> open = new TreeMap<>();
 
     /** @param key owned by this */
-    public record Kept(ByteBuffer key, ByteBuffer value, long offset, long timestampMs) {}
+    record Kept(ByteBuffer key, ByteBuffer value, long offset, long timestampMs) {}
 
     /** Takes the batch that follows. */
-    public void add(MutableRecordBatch batch) {
+    void add(MutableRecordBatch batch) {
         for (Record record : batch) {
             if (batch.isControlBatch()) {
                 onMarker(batch.producerId(), ControlRecordType.parse(record.key()));
@@ -62,18 +62,8 @@ public final class NewestByKey {
         }
     }
 
-    /** Whether a transaction is open, so that its records' fate isn't known. */
-    public boolean undecided() {
-        return !open.isEmpty();
-    }
-
-    /** How many keys live. */
-    public int size() {
-        return newest.size();
-    }
-
     /** What lives, in the order in which it was written. */
-    public List<Kept> inOrder() {
+    List<Kept> inOrder() {
         List<Kept> ordered = new ArrayList<>(newest.values());
         ordered.sort(Comparator.comparingLong(Kept::offset));
         return ordered;
