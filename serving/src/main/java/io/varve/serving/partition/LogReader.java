@@ -230,7 +230,7 @@ final class LogReader {
                 ? Math.min(boundOffset, Math.max(segment.endOffset(), endOfObject(segment)))
                 : boundOffset;
         List<ByteBuf> found = new ArrayList<>();
-        ByteBuf padding = null;
+        ByteBuf empty = null;
         int left = maxBytes;
         long expected = -1;
         boolean tooBig = false;
@@ -244,8 +244,8 @@ final class LogReader {
                 break;
             }
             ByteBuf payload = cursor.payload();
-            if (isPadding(payload)) {
-                padding = payload;
+            if (isEmpty(payload)) {
+                empty = payload;
             } else if (cursor.payloadBytes() <= left || (atLeastOne && found.isEmpty())) {
                 found.add(payload.retain());
                 left -= cursor.payloadBytes();
@@ -255,23 +255,23 @@ final class LogReader {
             }
             expected = cursor.lastOffset() + 1;
         }
-        if (!found.isEmpty() || padding == null) {
+        if (!found.isEmpty() || empty == null) {
             answer.accept(found, found.isEmpty() && !tooBig ? LogError.STORAGE_UNAVAILABLE : LogError.NONE);
         } else if (tooBig || expected >= boundOffset) {
-            answer.accept(alone(padding.retain(), maxBytes, atLeastOne), LogError.NONE);
+            answer.accept(alone(empty.retain(), maxBytes, atLeastOne), LogError.NONE);
         } else {
-            readBeyond(padding.retain(), expected, maxBytes, atLeastOne, boundOffset, answer);
+            readBeyond(empty.retain(), expected, maxBytes, atLeastOne, boundOffset, answer);
         }
     }
 
     /**
-     * Paddings are left out of answers in which anything else is: some clients never get past an answer without a record (docs/adr/0083). So if there was nothing but
-     * padding, what follows is read too.
+     * Batches without records are left out of answers in which anything else is: some clients never get past an answer without a record (docs/adr/0083). So if there was
+     * nothing but such, what follows is read too.
      *
-     * @param padding its reference passes on
+     * @param empty the last of them; its reference passes on
      */
     private void readBeyond(
-            ByteBuf padding,
+            ByteBuf empty,
             long fromOffset,
             int maxBytes,
             boolean atLeastOne,
@@ -279,28 +279,25 @@ final class LogReader {
             BiConsumer<List<ByteBuf>, LogError> answer) {
         readRaw(fromOffset, maxBytes, atLeastOne, boundOffset, (batches, error) -> {
             if (error == LogError.NONE && !batches.isEmpty()) {
-                padding.release();
+                empty.release();
                 answer.accept(batches, error);
             } else {
-                answer.accept(alone(padding, maxBytes, atLeastOne), LogError.NONE);
+                answer.accept(alone(empty, maxBytes, atLeastOne), LogError.NONE);
             }
         });
     }
 
-    private static List<ByteBuf> alone(ByteBuf padding, int maxBytes, boolean atLeastOne) {
-        if (!atLeastOne && padding.readableBytes() > maxBytes) {
-            padding.release();
+    private static List<ByteBuf> alone(ByteBuf empty, int maxBytes, boolean atLeastOne) {
+        if (!atLeastOne && empty.readableBytes() > maxBytes) {
+            empty.release();
             return List.of();
         }
-        return List.of(padding);
+        return List.of(empty);
     }
 
-    private static boolean isPadding(ByteBuf batch) {
-        if (batch.readableBytes() != RecordBatchHeader.BYTES) {
-            return false;
-        }
-        ByteBuffer bytes = batch.nioBuffer();
-        return RecordBatchHeader.isPadding(bytes, bytes.position());
+    /** Padding, or what is left of a producer's last batch: a header alone. */
+    private static boolean isEmpty(ByteBuf batch) {
+        return batch.readableBytes() == RecordBatchHeader.BYTES;
     }
 
     private static long endOfObject(SegmentDescriptor segment) {

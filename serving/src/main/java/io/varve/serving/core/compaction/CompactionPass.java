@@ -7,8 +7,8 @@ import java.util.function.Consumer;
 
 /**
  * One compaction of a partition: finds the newest record of each key in the dirty part ({@link #observe}), then goes through the whole log up to
- * there ({@link #rewrite}) and hands on what stays. Offsets never change and never leave a gap: what goes becomes padding, a batch without records that
- * spans the offsets.
+ * there ({@link #rewrite}) and hands on what stays. Offsets never change (I-2) and never leave a gap: what goes becomes padding, a batch without records
+ * that spans the offsets.
  *
  * <p>What stays:
  *

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
 /**
  * Logs of all kinds of producers that are compacted again and again as they grow, by passes some of which die half-way and some of which have room for few
  * keys. The oracle knows nothing of batches: it remembers what was written and what became of each transaction, and says of each record whether it must
- * be there, must be gone, or may be either.
+ * be there, must be gone, or may be either; what is there is what was written (I-2).
  */
 class CompactionSimulation {
 
@@ -118,7 +118,8 @@ class CompactionSimulation {
         // ---- what happens
 
         private void step() {
-            original.nowMs += random.nextInt(60);
+            // In steps that meet horizons exactly, and with pauses in which they pass.
+            original.nowMs += random.percent(3) ? 2 * CompactedLog.RETENTION_MS : 50 * random.nextInt(3);
             original.epoch += random.percent(3) ? 1 : 0;
             int dice = random.nextInt(100);
             if (dice < 30) {
@@ -283,6 +284,7 @@ class CompactionSimulation {
             LogState replayed = LogState.empty(0);
             now.batches.forEach(batch -> replayed.apply(batch, batch.remaining(), original.nowMs));
             checkProducers(replayed.producers());
+            checkAborted(replayed);
             checkReadCommitted(now, present);
         }
 
@@ -387,6 +389,19 @@ class CompactionSimulation {
                                     true))
                             .isEqualTo(Verdict.OUT_OF_ORDER);
                 }
+            }
+        }
+
+        /** Transactions that a replay finds aborted are those that were, and none has taken in what came before it. */
+        private void checkAborted(LogState replayed) {
+            List<Aborted> found = new ArrayList<>();
+            replayed.aborted().collect(0, original.end(), found);
+            for (Aborted one : found) {
+                assertThat(original.aborted)
+                        .as("aborted: %s", one)
+                        .anyMatch(real -> real.producerId() == one.producerId()
+                                && real.markerOffset() == one.markerOffset()
+                                && real.firstOffset() <= one.firstOffset());
             }
         }
 
