@@ -1,6 +1,7 @@
 package io.varve.tiering.core;
 
 import io.varve.base.PartitionId;
+import io.varve.base.SegmentId;
 import io.varve.base.TopicId;
 import io.varve.metadata.api.MetadataView;
 import io.varve.metadata.model.ManifestRef;
@@ -11,6 +12,7 @@ import io.varve.metadata.model.Topic;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -207,7 +209,7 @@ public final class RestorePlan {
 
     /**
      * Segments that reach beyond an offset, in order, each once. A sealed segment never changes, so any intact object that holds it will do; one that the backup names is
-     * taken first, and of others that of the latest attempt.
+     * taken first, and of others that of the latest attempt. Of segments that overlap one is what compaction made of the others, which are about to be deleted: the one with the highest id.
      */
     private List<SegmentDescriptor> candidates(Topic topic, PartitionId id, long beyond) {
         TreeSet<String> named = new TreeSet<>();
@@ -225,15 +227,28 @@ public final class RestorePlan {
                     ? byName
                     : Long.compare(a.ref().attemptId(), b.ref().attemptId());
         });
-        TreeMap<Long, SegmentDescriptor> byStart = new TreeMap<>();
+        TreeMap<SegmentId, SegmentDescriptor> byId = new TreeMap<>();
         for (HeldObject object : objects) {
             for (ObjectFooter.Segment segment : object.segments()) {
                 if (segment.endOffset() > beyond) {
-                    byStart.put(segment.startOffset(), descriptor(topic, id, object, segment));
+                    byId.put(segment.id(), descriptor(topic, id, object, segment));
                 }
             }
         }
+        TreeMap<Long, SegmentDescriptor> byStart = new TreeMap<>();
+        byId.descendingMap().values().forEach(segment -> {
+            if (isFree(byStart, segment)) {
+                byStart.put(segment.startOffset(), segment);
+            }
+        });
         return List.copyOf(byStart.values());
+    }
+
+    private static boolean isFree(TreeMap<Long, SegmentDescriptor> taken, SegmentDescriptor segment) {
+        Map.Entry<Long, SegmentDescriptor> before = taken.floorEntry(segment.startOffset());
+        Map.Entry<Long, SegmentDescriptor> after = taken.higherEntry(segment.startOffset());
+        return (before == null || before.getValue().endOffset() <= segment.startOffset())
+                && (after == null || after.getKey() >= segment.endOffset());
     }
 
     private static SegmentDescriptor descriptor(

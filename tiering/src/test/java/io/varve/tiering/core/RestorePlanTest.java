@@ -71,6 +71,24 @@ class RestorePlanTest {
     }
 
     @Test
+    void whatCompactionMadeOfSegmentsIsTakenInTheirPlaceHoweverManyOfThemAreStillThere() {
+        object(partition, "orders", 1, 0, 100);
+        object(partition, "orders", 2, 100, 200);
+        object(partition, "orders", 3, 200, 300);
+        object(partition, "orders", 4, List.of(new ObjectFooter.Segment(new SegmentId(1_000), 7, 0, 200, 50, 5, 1, 2)));
+        for (int inputsLeft = 2; inputsLeft >= 0; inputsLeft--) {
+            RestorePlan.Restored plan = plan(true);
+            assertThat(plan.lost()).isEmpty();
+            assertThat(plan.partitions().get(0).segments())
+                    .extracting(SegmentDescriptor::startOffset, SegmentDescriptor::endOffset)
+                    .containsExactly(tuple(0, 200), tuple(200, 300));
+            if (inputsLeft > 0) {
+                objects.get(partition).remove(0);
+            }
+        }
+    }
+
+    @Test
     void beforeAGapNothingCanBeReadAndThatIsSaid() {
         object(partition, "orders", 1, 0, 100);
         object(partition, "orders", 2, 150, 200);
@@ -218,8 +236,13 @@ class RestorePlanTest {
             segments.add(new ObjectFooter.Segment(
                     new SegmentId(bounds[i] + 1), 7, bounds[i], bounds[i + 1], 1_000, 5, 1, 2));
         }
-        ObjectRef ref =
-                new ObjectRef("key-" + id + "-" + attempt, attempt, 2_000, 0, bounds[0], bounds[bounds.length - 1], 5);
+        object(id, topic, attempt, segments);
+    }
+
+    private void object(PartitionId id, String topic, long attempt, List<ObjectFooter.Segment> segments) {
+        long start = segments.get(0).startOffset();
+        long end = segments.get(segments.size() - 1).endOffset();
+        ObjectRef ref = new ObjectRef("key-" + id + "-" + attempt, attempt, 2_000, 0, start, end, 5);
         objects.computeIfAbsent(id, p -> new ArrayList<>()).add(new HeldObject(ref, topic, segments));
     }
 
