@@ -22,6 +22,7 @@ final class Health {
         REPAIR,
         OFFLOADED,
         LOCAL_COPIES_DELETED,
+        COMPACTED,
         BOOKIE_DRAINED,
         BROKER_DRAINING
     }
@@ -59,6 +60,9 @@ final class Health {
         }
         for (PartitionState partition : image.partitions(topic.id())) {
             for (SegmentDescriptor segment : partition.chain().segments()) {
+                if (segment.isCompacted()) {
+                    saw(Sight.COMPACTED);
+                }
                 if (segment.isOffloaded()) {
                     saw(segment.replicas().isEmpty() ? Sight.LOCAL_COPIES_DELETED : Sight.OFFLOADED);
                 } else if (isShort(segment, image)) {

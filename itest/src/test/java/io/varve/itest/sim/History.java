@@ -33,6 +33,9 @@ final class History {
     private final TreeMap<PartitionId, Shown> highWatermarks = new TreeMap<>();
     private final TreeMap<PartitionId, Integer> epochs = new TreeMap<>();
     private final TreeSet<SegmentId> offloaded = new TreeSet<>();
+    /** Numbers of batches that compaction may take: of those of no transaction some by its rule, and what was aborted. */
+    private final TreeSet<Long> leavable = new TreeSet<>();
+
     private long acknowledged;
     private int disksLost;
     private MetadataImage checkedImage;
@@ -90,6 +93,27 @@ final class History {
         require(before == null || before.number() == number, "I-2 two batches acknowledged at " + firstOffset);
         onShown(partition, firstOffset, number);
         requireHeld(partition, firstOffset, number);
+    }
+
+    /** A batch of no transaction. */
+    void onMayBeLeftOut(long number) {
+        if (SimBatches.mayBeLeftOut(number)) {
+            leavable.add(number);
+        }
+    }
+
+    /** A batch whose transaction is, or will be, aborted. */
+    void onAborted(long number) {
+        leavable.add(number);
+    }
+
+    /** Whether compaction may have left out all that was acknowledged from one offset to another. */
+    boolean mayBeLeftOut(PartitionId partition, long fromOffset, long toOffset) {
+        Optional<SegmentDescriptor> segment =
+                metadata.get().partition(partition).orElseThrow().chain().covering(fromOffset);
+        return segment.filter(SegmentDescriptor::isCompacted).isPresent()
+                && ackedOf(partition).subMap(fromOffset, toOffset).values().stream()
+                        .allMatch(batch -> leavable.contains(batch.number()));
     }
 
     /** A reader was shown that batch there. */
@@ -158,6 +182,9 @@ final class History {
         PartitionState state = metadata.get().partition(partition).orElseThrow();
         Optional<SegmentDescriptor> segment = state.chain().covering(offset);
         require(segment.isPresent(), "I-6 no segment of the chain covers the acknowledged offset " + offset);
+        if (segment.get().isCompacted() && leavable.contains(number)) {
+            return; // Whether the rest reaches to the end is looked at elsewhere.
+        }
         if (segment.get().isOffloaded()) {
             requireInBucket(segment.get(), offset, number);
             return;
@@ -236,7 +263,8 @@ final class History {
     void checkRead(PartitionId partition, Map<Long, Long> read) {
         ackedOf(partition)
                 .forEach((offset, batch) -> require(
-                        Long.valueOf(batch.number()).equals(read.get(offset)),
+                        Long.valueOf(batch.number()).equals(read.get(offset))
+                                || read.get(offset) == null && leavable.contains(batch.number()),
                         "I-1 acknowledged batch " + batch.number() + " at " + offset + " of " + partition + " reads "
                                 + read.get(offset)));
         TreeMap<Long, Long> places = new TreeMap<>();
@@ -244,6 +272,17 @@ final class History {
             Long elsewhere = places.put(number, offset);
             require(elsewhere == null, "batch " + number + " stands at " + elsewhere + " and at " + offset);
         });
+    }
+
+    /** A late reader reads what an early one read, but for what compaction took. */
+    void checkReadLater(PartitionId partition, Map<Long, Long> early, Map<Long, Long> late, boolean compacted) {
+        early.forEach((offset, number) -> require(
+                number.equals(late.get(offset))
+                        || compacted
+                                && late.get(offset) == null
+                                && (SimBatches.mayBeLeftOut(number) || leavable.contains(number)),
+                "batch " + number + " at " + offset + " of " + partition + " reads " + late.get(offset) + " later"));
+        require(early.keySet().containsAll(late.keySet()), "a late reader of " + partition + " reads more");
     }
 
     static void require(boolean holds, String what) {

@@ -1,6 +1,7 @@
 package io.varve.itest.sim;
 
 import io.varve.metadata.core.PlannerSettings;
+import io.varve.serving.partition.CompactionOptions;
 import io.varve.serving.partition.PartitionOptions;
 import io.varve.sim.SimRandomness;
 import java.util.Arrays;
@@ -29,6 +30,7 @@ record RunOptions(
         long segmentMs,
         int segmentBytes,
         long localMs,
+        boolean compacted,
         long syncNsMax,
         double lostPercent,
         double strayPercent,
@@ -43,6 +45,7 @@ record RunOptions(
 
     static RunOptions draw(SimRandomness random) {
         boolean zombies = random.percent(30);
+        boolean compacted = random.percent(40);
         int bookies = zombies ? 5 : 3 + random.nextInt(4);
         int replicas = !zombies && random.percent(15) ? Math.min(5, bookies) : 3;
         int acks = replicas == 5 ? 3 : 2;
@@ -68,17 +71,18 @@ record RunOptions(
                 random.between(50, 3_000),
                 !zombies && random.percent(50) ? 1 << 30 : 5_000 + random.nextInt(zombies ? 15_000 : 60_000),
                 zombies || random.percent(40) ? -1 : random.between(0, 2_000),
+                compacted,
                 random.percent(40) ? 0 : random.between(100_000, 8_000_000),
                 random.percent(50) ? 2 : 0,
                 random.percent(40) ? 3 : 0,
                 random.percent(50) ? 20 : 0,
                 zombies ? 80_000_000L : random.between(50_000_000L, 900_000_000L),
                 weights,
-                partitions(random),
+                partitions(random, compacted),
                 planning(random));
     }
 
-    private static PartitionOptions partitions(SimRandomness random) {
+    private static PartitionOptions partitions(SimRandomness random, boolean compacted) {
         return new PartitionOptions(
                 1,
                 20,
@@ -92,7 +96,11 @@ record RunOptions(
                 4,
                 1 << 20,
                 86_400_000L,
-                random.percent(50) ? -1 : random.between(100, 1_000));
+                random.percent(50) ? -1 : random.between(100, 1_000),
+                compacted
+                        ? new CompactionOptions(
+                                random.between(20, 500), Long.MAX_VALUE, CompactionOptions.KEYS_BYTES_MIN)
+                        : CompactionOptions.NEVER);
     }
 
     /** Everything a hundred times sooner than in earnest. */

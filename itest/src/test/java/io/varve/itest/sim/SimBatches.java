@@ -45,6 +45,17 @@ final class SimBatches {
         return new Batch(payload, records, timeMs, producerId, epoch, sequence, transactional);
     }
 
+    /** Whether compaction leaves a batch with that number out, unless it belongs to a transaction or is its producer's last. */
+    static boolean mayBeLeftOut(long number) {
+        return number % 3 == 0;
+    }
+
+    /** Whether compaction left no record of a batch, or of many. */
+    static boolean isEmpty(ByteBuffer batch) {
+        int at = batch.position();
+        return RecordBatchHeader.count(batch, at) == 0 && !RecordBatchHeader.isControl(batch, at);
+    }
+
     /** The number of a data batch. */
     static long numberOf(ByteBuffer batch) {
         return batch.getLong(batch.position() + NUMBER_AT);

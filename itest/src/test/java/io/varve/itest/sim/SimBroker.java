@@ -73,6 +73,8 @@ final class SimBroker {
                 new SimpleMeterRegistry(),
                 rules,
                 List.of(loop),
+                loop,
+                SimRewriting::new,
                 () -> {});
         register(metadata, manager);
     }

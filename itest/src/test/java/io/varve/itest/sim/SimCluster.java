@@ -153,12 +153,17 @@ final class SimCluster {
     }
 
     /** @param localMs for how long bookies keep what object storage has; negative if the topic isn't to be there */
-    Topic createTopic(int partitions, int replicas, int acks, long segmentMs, int segmentBytes, long localMs) {
+    Topic createTopic(
+            int partitions, int replicas, int acks, long segmentMs, int segmentBytes, long localMs, boolean compacted) {
         return admin.createTopic(
                         "t",
                         partitions,
                         replicas,
                         Map.of(
+                                "cleanup.policy",
+                                compacted ? "compact" : "delete",
+                                "min.cleanable.dirty.ratio",
+                                "0",
                                 "min.insync.replicas",
                                 Integer.toString(acks),
                                 "segment.ms",

@@ -98,6 +98,9 @@ final class SimCommittedReader {
                 if (RecordBatchHeader.controlType(bytes, at).orElse(-1) == 0) {
                     skipping.remove(producerId);
                 }
+            } else if (SimBatches.isEmpty(bytes)) {
+                position = last + 1; // Nothing is left there.
+                continue;
             } else if (!RecordBatchHeader.isTransactional(bytes, at) || !skipping.contains(producerId)) {
                 deliver(SimBatches.numberOf(bytes), RecordBatchHeader.baseOffset(bytes, at));
             }

@@ -112,6 +112,7 @@ final class SimProducer {
         if (result.error() == LogError.NONE && !sent.answered) {
             // Also the late answer to an attempt given up: it is true all the same.
             sent.answered = true;
+            cluster.history().onMayBeLeftOut(sent.number);
             cluster.history().onAcked(partition, sent.number, result.baseOffset(), result.lastOffset());
             History.require(
                     result.lastOffset() - result.baseOffset() + 1 == sent.records,

@@ -86,15 +86,20 @@ final class SimReader {
             ByteBuffer bytes = batch.nioBuffer();
             long first = RecordBatchHeader.baseOffset(bytes, bytes.position());
             long last = RecordBatchHeader.lastOffset(bytes, bytes.position());
-            History.require(first == position, "a reader at " + position + " of " + partition + " is given " + first);
+            History.require(
+                    first == position || first > position && cluster.history().mayBeLeftOut(partition, position, first),
+                    "a reader at " + position + " of " + partition + " is given " + first);
             History.require(
                     last < result.offsets().highWatermark(), "a reader sees below the high watermark only: " + last);
+            position = last + 1;
+            if (SimBatches.isEmpty(bytes)) {
+                continue;
+            }
             // A marker is told by its place.
             long number =
                     RecordBatchHeader.isControl(bytes, bytes.position()) ? -1 - first : SimBatches.numberOf(bytes);
             cluster.history().onShown(partition, first, number);
             read.put(first, number);
-            position = last + 1;
         }
     }
 }

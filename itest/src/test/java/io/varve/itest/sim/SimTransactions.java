@@ -120,6 +120,9 @@ final class SimTransactions {
     private void decide() {
         boolean commit = randomness.percent(50);
         underWay.keySet().forEach(number -> decided.put(number, commit));
+        if (!commit) {
+            underWay.keySet().forEach(cluster.history()::onAborted);
+        }
         scheduler.trace("producer " + producerId + (commit ? " commits " : " aborts ") + underWay.keySet());
         short markerEpoch = version == 2 ? (short) (epoch + 1) : epoch;
         untilAcknowledged(log -> log.appendMarker(new Marker(producerId, markerEpoch, 1, commit, version)), result -> {

@@ -15,6 +15,7 @@ import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
+/** I-1, I-8, I-9, I-11, I-14: what a chain goes through when a rewrite takes the place of its inputs. */
 class RewriteCommandsTest {
 
     private final Cluster cluster = Cluster.of(3);

@@ -42,6 +42,11 @@ public final class TailCache {
         return count > 0 && offset >= firstOffsets[head] && offset <= lastOffsets[slot(count - 1)];
     }
 
+    /** Where the oldest entry that is held begins, or -1 if none is. */
+    public long firstOffset() {
+        return count == 0 ? -1 : firstOffsets[head];
+    }
+
     /**
      * Adds to {@code found}, with a reference for the receiver each, the entries from the one that holds {@code fromOffset} on: while they fit into
      * {@code bytesMax} and end below {@code boundOffset}. Call only if it {@link #covers} the offset.

@@ -1,6 +1,7 @@
 package io.varve.serving.partition;
 
 import io.netty.buffer.ByteBuf;
+import io.varve.base.SegmentId;
 import io.varve.bookie.client.BookieClient.ReadPriority;
 import io.varve.bookie.client.BookieStatus;
 import io.varve.metadata.model.ObjectRef;
@@ -26,6 +27,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BiConsumer;
+import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -82,15 +84,48 @@ final class LogReader {
             result.complete(empty(LogError.NONE));
             return;
         }
+        SegmentId from = segmentAt(fromOffset);
         readRaw(fromOffset, maxBytes, atLeastOne, bound, (batches, error) -> {
-            if (error != LogError.NONE) {
+            if (isReplaced(from, fromOffset)) {
+                batches.forEach(ByteBuf::release);
+                read(fromOffset, maxBytes, atLeastOne, isolation, result);
+            } else if (error != LogError.NONE) {
                 result.complete(empty(fromOffset < log.offsets().logStart() ? LogError.OFFSET_OUT_OF_RANGE : error));
             } else if (isolation != Isolation.READ_COMMITTED || batches.isEmpty()) {
                 result.complete(new ReadResult(LogError.NONE, batches, List.of(), log.offsets()));
             } else {
-                addAborted(fromOffset, batches, result);
+                addAborted(fromOffset, batches, result, () -> {
+                    boolean again = isReplaced(from, fromOffset);
+                    if (again) {
+                        batches.forEach(ByteBuf::release);
+                        read(fromOffset, maxBytes, atLeastOne, isolation, result);
+                    }
+                    return again;
+                });
             }
         });
+    }
+
+    /** The segment that the metadata says is there; null if a manifest describes it. */
+    private SegmentId segmentAt(long offset) {
+        return log.partition()
+                .chain()
+                .covering(offset)
+                .map(SegmentDescriptor::id)
+                .orElse(null);
+    }
+
+    /**
+     * Whether compaction put another segment in the place of the one that was there when a read began. Then the read begins anew: its segment may be gone, and of what was aborted in it nothing is known any
+     * longer.
+     */
+    private boolean isReplaced(SegmentId before, long offset) {
+        return before != null
+                && log.partition()
+                        .chain()
+                        .covering(offset)
+                        .filter(now -> now.isCompacted() && !now.id().equals(before))
+                        .isPresent();
     }
 
     /**
@@ -113,8 +148,13 @@ final class LogReader {
         return new ReadResult(error, List.of(), List.of(), log.offsets());
     }
 
-    private void addAborted(long fromOffset, List<ByteBuf> batches, CompletableFuture<ReadResult> result) {
+    /** @param again takes the batches and begins anew if they don't count any more */
+    private void addAborted(
+            long fromOffset, List<ByteBuf> batches, CompletableFuture<ReadResult> result, BooleanSupplier again) {
         aborted(fromOffset, endOf(batches), (found, error) -> {
+            if (again.getAsBoolean()) {
+                return;
+            }
             if (error != LogError.NONE) {
                 batches.forEach(ByteBuf::release);
                 result.complete(empty(error));
@@ -310,7 +350,25 @@ final class LogReader {
     // ---- aborted transactions
     // ---------------------------------------------------------------------------------------------------
 
-    private void aborted(long fromOffset, long toOffset, BiConsumer<List<Aborted>, LogError> answer) {
+    /**
+     * The transactions that a reader of {@code [fromOffset, toOffset)} must skip. Not those whose markers compaction has looked at: nothing of them is left, and a reader that is told of one would skip what its producer
+     * committed afterwards, since the marker may be gone too.
+     *
+     * @param answer on the loop
+     */
+    void aborted(long fromOffset, long toOffset, BiConsumer<List<Aborted>, LogError> answer) {
+        abortedEver(fromOffset, toOffset, (found, error) -> {
+            List<Aborted> left = new ArrayList<>(found);
+            left.removeIf(a -> log.partition()
+                    .chain()
+                    .covering(a.markerOffset())
+                    .filter(SegmentDescriptor::isCompacted)
+                    .isPresent());
+            answer.accept(left, error);
+        });
+    }
+
+    private void abortedEver(long fromOffset, long toOffset, BiConsumer<List<Aborted>, LogError> answer) {
         List<Aborted> found = new ArrayList<>();
         LogState state = log.state();
         if (fromOffset >= state.abortedFrom()) {

@@ -17,9 +17,9 @@ final class NettyLoops implements AutoCloseable {
     private final MultiThreadIoEventLoopGroup group;
     private final List<LoopThread> threads = new ArrayList<>();
 
-    NettyLoops(int count) {
+    NettyLoops(String name, int count) {
         group = new MultiThreadIoEventLoopGroup(
-                count, new DefaultThreadFactory("varve-partition", true), LocalIoHandler.newFactory());
+                count, new DefaultThreadFactory(name, true), LocalIoHandler.newFactory());
         for (EventExecutor executor : group) {
             threads.add(new NettyThread(executor));
         }

@@ -173,11 +173,45 @@ final class OwnedLog implements PartitionLog, ReadableLog {
         partition = changed;
         localStart = localStartOf(changed);
         leader.onOptions(optionsOf(view().topic(id.topic())));
+        if (isTailRewritten()) {
+            // Nothing says any longer what in it was aborted.
+            tail.clear();
+        }
         if (state != null && startMoved) {
             state.epochs().onLogStart(changed.logStartOffset());
         }
         leaveBookiesBeingEmptied();
         publish();
+    }
+
+    private boolean isTailRewritten() {
+        return tail.firstOffset() >= 0
+                && partition
+                        .chain()
+                        .covering(tail.firstOffset())
+                        .filter(SegmentDescriptor::isCompacted)
+                        .isPresent();
+    }
+
+    /** What a compaction of this log goes by, as of now. Any thread. */
+    CompletableFuture<CompactionSource> forCompaction(long dirtyOffset, long endOffset) {
+        CompletableFuture<CompactionSource> source = new CompletableFuture<>();
+        loop.run(() -> {
+            if (lost || !serving) {
+                source.completeExceptionally(new IllegalStateException("the partition isn't served here"));
+                return;
+            }
+            List<ProducerStates.LastBatch> lastBatches = state.producers().lastBatches();
+            logReader.aborted(dirtyOffset, endOffset, (aborted, error) -> {
+                if (error == LogError.NONE) {
+                    source.complete(new CompactionSource(lastBatches, aborted));
+                } else {
+                    source.completeExceptionally(
+                            new IllegalStateException("aborted transactions are not known: " + error));
+                }
+            });
+        });
+        return source;
     }
 
     /** Only so can they ever be empty: a segment that nobody writes to would stay open for days. */

@@ -47,6 +47,8 @@ public final class PartitionManager implements PartitionLogs, MetadataListener, 
     private final ConcurrentHashMap<PartitionId, OwnedLog> logs = new ConcurrentHashMap<>();
     private final CopyOnWriteArrayList<Runnable> lossWatchers = new CopyOnWriteArrayList<>();
     private final SealedLogs sealed;
+    private final PartitionLoop compaction;
+    private final Compactor compactor;
     private volatile int usableBookies;
     private volatile boolean closing;
 
@@ -74,7 +76,8 @@ public final class PartitionManager implements PartitionLogs, MetadataListener, 
                 faults,
                 registry,
                 SegmentRules.STANDARD,
-                new NettyLoops(options.loops()));
+                new NettyLoops("varve-partition", options.loops()),
+                new NettyLoops("varve-compaction", 1));
     }
 
     private PartitionManager(
@@ -89,7 +92,8 @@ public final class PartitionManager implements PartitionLogs, MetadataListener, 
             FaultHandler faults,
             MeterRegistry registry,
             SegmentRules rules,
-            NettyLoops loops) {
+            NettyLoops loops,
+            NettyLoops forCompaction) {
         this(
                 brokerId,
                 incarnation,
@@ -103,13 +107,20 @@ public final class PartitionManager implements PartitionLogs, MetadataListener, 
                 registry,
                 rules,
                 loops.threads(),
-                loops);
+                forCompaction.threads().get(0),
+                CompactionPasses.byKey(options.compaction().keysBytes()),
+                () -> {
+                    forCompaction.close();
+                    loops.close();
+                });
     }
 
     /**
      * A broker's partitions on threads that the caller has, as a simulation does.
      *
      * @param rules {@link SegmentRules#STANDARD} everywhere but in the simulation's tests of itself
+     * @param compactionThread what compactions run on
+     * @param passes what decides in them
      * @param onClose closed last
      */
     public PartitionManager(
@@ -125,6 +136,8 @@ public final class PartitionManager implements PartitionLogs, MetadataListener, 
             MeterRegistry registry,
             SegmentRules rules,
             List<LoopThread> loopThreads,
+            LoopThread compactionThread,
+            CompactionPasses passes,
             AutoCloseable onClose) {
         AtomicLong pendingBytes = new AtomicLong();
         PartitionMetrics metrics = new PartitionMetrics(registry, pendingBytes, loops);
@@ -150,6 +163,11 @@ public final class PartitionManager implements PartitionLogs, MetadataListener, 
             loop.startTicking(options.tickMs(), () -> usableBookies);
             loop.startCounting(COUNT_MS, metrics::onCounted);
             loops.add(loop);
+        }
+        this.compaction = new PartitionLoop(compactionThread, faults, 0, options.recoveryReadsMax());
+        this.compactor = new Compactor(context, compaction, logs::values, passes, new CompactionMetrics(registry));
+        if (options.compaction().intervalMs() >= 0) {
+            compaction.every(options.tickMs(), compactor::tick);
         }
         Rebalancer rebalancer = new Rebalancer(
                 brokerId,
@@ -348,6 +366,7 @@ public final class PartitionManager implements PartitionLogs, MetadataListener, 
     public void close() {
         closing = true;
         context.metadata().unsubscribe(this);
+        compaction.execute(compactor::stop);
         for (PartitionLoop loop : loops) {
             loop.execute(() -> loop.logs().forEach(log -> log.depose(Deposition.STOPPED)));
         }

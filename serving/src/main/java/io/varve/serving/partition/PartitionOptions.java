@@ -16,6 +16,7 @@ package io.varve.serving.partition;
  * @param readBytesMax the most that one read asks a bookie or object storage for
  * @param producerIdExpirationMs for how long an idle producer is remembered
  * @param rebalanceDelayMs how long no broker may have come or gone before partitions are handed over to brokers that have fewer; -1 for never
+ * @param compaction of topics whose cleanup.policy asks for it
  */
 public record PartitionOptions(
         int loops,
@@ -30,7 +31,8 @@ public record PartitionOptions(
         int recoveryReadsMax,
         int readBytesMax,
         long producerIdExpirationMs,
-        long rebalanceDelayMs) {
+        long rebalanceDelayMs,
+        CompactionOptions compaction) {
 
     /** The defaults, sized to the heap. */
     public static PartitionOptions defaults() {
@@ -52,6 +54,7 @@ public record PartitionOptions(
                 32,
                 4 << 20,
                 86_400_000L,
-                30_000);
+                30_000,
+                CompactionOptions.sized(memoryBytes));
     }
 }

@@ -6,6 +6,7 @@ import io.varve.protocol.config.ConfigSchema;
 import io.varve.protocol.config.NodeAddress;
 import io.varve.serving.kafka.runtime.CoordinatorOptions;
 import io.varve.serving.net.KafkaServerOptions;
+import io.varve.serving.partition.CompactionOptions;
 import io.varve.serving.partition.PartitionOptions;
 import io.varve.serving.request.BrokerConfigs;
 import io.varve.serving.request.BrokerSettings;
@@ -147,6 +148,28 @@ public final class ServingConfig {
     static final ConfigKey<Long> CACHE_BYTES = ConfigKey.number(
                     "broker.cache.bytes",
                     "Memory for recent entries; -1 for an eighth of the heap's size.",
+                    -1,
+                    Long.MAX_VALUE)
+            .withDefault("-1");
+    static final ConfigKey<Boolean> CLEANER = ConfigKey.bool(
+                    "log.cleaner.enable", "Whether topics with cleanup.policy=compact are compacted by this broker.")
+            .withDefault("true");
+    static final ConfigKey<Long> CLEANER_BACKOFF_MS = ConfigKey.number(
+                    "log.cleaner.backoff.ms",
+                    "How long after finding nothing to compact it is looked again.",
+                    1,
+                    86_400_000)
+            .withDefault("15000");
+    static final ConfigKey<Long> CLEANER_KEYS_BYTES = ConfigKey.number(
+                    "log.cleaner.dedupe.buffer.size",
+                    "Memory for the keys of a compaction, 24 bytes each; -1 for a thirty-second of the heap's size, and"
+                            + " 32 MiB at most.",
+                    -1,
+                    4L << 30)
+            .withDefault("-1");
+    static final ConfigKey<Long> CLEANER_RATE = ConfigKey.number(
+                    "log.cleaner.io.max.bytes.per.second",
+                    "What compaction reads and writes in a second, at most; -1 without bound.",
                     -1,
                     Long.MAX_VALUE)
             .withDefault("-1");
@@ -292,7 +315,8 @@ public final class ServingConfig {
                 .keys(FETCH_BYTES, FETCH_MEMORY, FETCH_SESSIONS, TAKEOVER_WAIT_MS, DRAIN_MS);
         schema.heading("Partitions")
                 .keys(PARTITION_LOOPS, CACHE_BYTES, PENDING_BYTES, PENDING_BYTES_TOTAL, LAG_BYTES, LAG_MS)
-                .keys(CHECKPOINT_BYTES, BOOKIE_CALL_MS, READ_BYTES, PRODUCER_EXPIRATION_MS, REBALANCE_MS);
+                .keys(CHECKPOINT_BYTES, BOOKIE_CALL_MS, READ_BYTES, PRODUCER_EXPIRATION_MS, REBALANCE_MS)
+                .keys(CLEANER, CLEANER_BACKOFF_MS, CLEANER_KEYS_BYTES, CLEANER_RATE);
         schema.heading("Coordinators")
                 .keys(
                         OFFSETS_PARTITIONS,
@@ -392,7 +416,17 @@ public final class ServingConfig {
                 defaults.recoveryReadsMax(),
                 config.get(READ_BYTES),
                 config.get(PRODUCER_EXPIRATION_MS),
-                config.get(REBALANCE_MS));
+                config.get(REBALANCE_MS),
+                compaction(defaults.compaction()));
+    }
+
+    private CompactionOptions compaction(CompactionOptions defaults) {
+        long keysBytes = config.get(CLEANER_KEYS_BYTES);
+        long bytesPerSecond = config.get(CLEANER_RATE);
+        return new CompactionOptions(
+                config.get(CLEANER) ? config.get(CLEANER_BACKOFF_MS) : -1,
+                bytesPerSecond <= 0 ? Long.MAX_VALUE : bytesPerSecond,
+                keysBytes < 0 ? defaults.keysBytes() : Math.max(CompactionOptions.KEYS_BYTES_MIN, keysBytes));
     }
 
     CoordinatorOptions coordinators() {

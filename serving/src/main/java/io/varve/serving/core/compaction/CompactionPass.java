@@ -25,7 +25,7 @@ import java.util.function.Consumer;
  *
  * <p>One use, by one thread. No batch that comes in is changed or kept.
  */
-public final class CompactionPass {
+public final class CompactionPass implements Rewriting {
 
     private final CompactionRules rules;
     private final NewestOffsets newest;
@@ -70,6 +70,7 @@ public final class CompactionPass {
      * @return false if there is no room for all its keys: the pass covers what was observed before
      * @throws BatchFormatException if it can't be read: the pass is over
      */
+    @Override
     public boolean observe(ByteBuffer batch) {
         int at = checked(batch);
         Invariant.check(!rewriting && !full, "observing ends when the keys have no room", observedEnd);
@@ -84,6 +85,7 @@ public final class CompactionPass {
     }
 
     /** The pass covers what lies below. */
+    @Override
     public long observedEnd() {
         return observedEnd;
     }
@@ -114,6 +116,7 @@ public final class CompactionPass {
      *     {@code batch}, or one of the receiver's own
      * @throws BatchFormatException if it can't be read: the pass is over
      */
+    @Override
     public void rewrite(ByteBuffer batch, Consumer<ByteBuffer> sink) {
         int at = checked(batch);
         long base = RecordBatchHeader.baseOffset(batch, at);
@@ -138,6 +141,7 @@ public final class CompactionPass {
      *
      * @param endOffset exclusive
      */
+    @Override
     public void endSegment(long endOffset, Consumer<ByteBuffer> sink) {
         Invariant.check(endOffset == nextOffset, "a segment ends where its last batch does", endOffset, nextOffset);
         pad(endOffset, sink);

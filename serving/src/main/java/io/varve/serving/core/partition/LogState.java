@@ -120,6 +120,20 @@ public final class LogState {
         aborted.dropBelow(abortedFrom);
     }
 
+    /**
+     * The segment that ends here was written by compaction: what it holds is to be counted anew, and nothing aborted is left in it or before it.
+     *
+     * @param startOffset of that segment
+     */
+    public void onRewritten(long startOffset) {
+        segmentStart = startOffset;
+        segmentBytes = 0;
+        segmentMaxTimestampMs = -1;
+        times = new TimeIndex();
+        abortedFrom = offset;
+        aborted.dropBelow(offset);
+    }
+
     /** An entry of the open segment, in order: of its size and its times. */
     public void count(long firstOffset, int sizeBytes, long maxTimestampMs) {
         times.add(firstOffset, sizeBytes, maxTimestampMs);

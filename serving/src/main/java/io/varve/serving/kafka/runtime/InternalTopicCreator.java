@@ -27,7 +27,7 @@ final class InternalTopicCreator {
 
     private static final Map<String, String> COMPACTED = Map.of(
             "cleanup.policy", "compact",
-            "segment.bytes", "104857600",
+            "segment.bytes", "8388608",
             "segment.ms", ROLLED_MS,
             "local.retention.ms", KEPT_LOCALLY,
             "local.retention.bytes", KEPT_LOCALLY);

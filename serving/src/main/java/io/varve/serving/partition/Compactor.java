@@ -1,0 +1,192 @@
+package io.varve.serving.partition;
+
+import io.varve.base.PartitionId;
+import io.varve.metadata.api.MetadataView;
+import io.varve.metadata.model.PartitionState;
+import io.varve.metadata.model.SegmentDescriptor;
+import io.varve.metadata.model.Topic;
+import io.varve.metadata.model.TopicConfigs;
+import io.varve.serving.core.compaction.CompactionPlan;
+import io.varve.serving.core.compaction.CompactionPlan.Wishes;
+import io.varve.serving.core.compaction.CompactionRules;
+import io.varve.serving.core.compaction.Rewriting;
+import io.varve.serving.partition.CompactionRun.Outcome;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Compacts the partitions of a broker, one at a time, on a loop of its own: looks at all that it serves every so often, and takes of those that are worth a pass the one that had none for the longest time. What a pass
+ * goes by is read anew for each, so that changed topic configuration counts from the next one on.
+ */
+final class Compactor {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Compactor.class);
+    private static final int INFLATED_BYTES_MAX = 64 << 20;
+
+    private final PartitionContext context;
+    private final PartitionLoop loop;
+    private final Supplier<Collection<OwnedLog>> logs;
+    private final CompactionPasses passes;
+    private final CompactionMetrics metrics;
+    private final CompactionOptions options;
+    private final ByteRate rate;
+    private final TreeMap<PartitionId, Long> lastPassNs = new TreeMap<>();
+    private CompactionRun run;
+    private long startedNs;
+    private long nextLookNs;
+    private boolean stopped;
+
+    /** @param logs all that this broker has */
+    Compactor(
+            PartitionContext context,
+            PartitionLoop loop,
+            Supplier<Collection<OwnedLog>> logs,
+            CompactionPasses passes,
+            CompactionMetrics metrics) {
+        this.context = context;
+        this.loop = loop;
+        this.logs = logs;
+        this.passes = passes;
+        this.metrics = metrics;
+        this.options = context.options().compaction();
+        this.rate = new ByteRate(options.bytesPerSecondMax(), context.clock().nanoTime());
+        this.nextLookNs = context.clock().nanoTime() + options.intervalMs() * 1_000_000;
+    }
+
+    /** Time has passed. On the loop. */
+    void tick() {
+        if (run != null) {
+            run.tick();
+        } else if (!stopped && context.clock().nanoTime() - nextLookNs >= 0) {
+            look();
+        }
+    }
+
+    /** Ends what is under way. On the loop. */
+    void stop() {
+        stopped = true;
+        if (run != null) {
+            run.stop();
+        }
+    }
+
+    private record Candidate(OwnedLog log, TopicConfigs configs, CompactionPlan plan, PartitionState partition) {}
+
+    private void look() {
+        MetadataView view = context.metadata().view();
+        List<Candidate> candidates = new ArrayList<>();
+        TreeMap<PartitionId, Long> still = new TreeMap<>();
+        long dirtyBytes = 0;
+        for (OwnedLog log : logs.get()) {
+            Optional<Topic> topic = view.topic(log.id().topic());
+            Optional<PartitionState> partition = view.partition(log.id());
+            if (!log.isServing() || topic.isEmpty() || partition.isEmpty()) {
+                continue;
+            }
+            TopicConfigs configs = loop.configsOf(topic.get(), view.clusterConfigs());
+            if (!configs.compacted()) {
+                continue;
+            }
+            Optional.ofNullable(lastPassNs.get(log.id())).ifPresent(ns -> still.put(log.id(), ns));
+            List<CompactionPlan.Segment> sealed = sealed(partition.get(), configs);
+            dirtyBytes += CompactionPlan.dirtyBytes(sealed);
+            CompactionPlan.of(sealed, log.offsets().lastStable(), wishes(configs))
+                    .ifPresent(plan -> candidates.add(new Candidate(log, configs, plan, partition.get())));
+        }
+        lastPassNs.keySet().retainAll(still.keySet());
+        metrics.onDirty(dirtyBytes);
+        nextLookNs = context.clock().nanoTime() + options.intervalMs() * 1_000_000;
+        candidates.stream()
+                .min((a, b) ->
+                        Long.compare(lastPass(a.log().id()), lastPass(b.log().id())))
+                .ifPresent(this::start);
+    }
+
+    private long lastPass(PartitionId id) {
+        return lastPassNs.getOrDefault(id, Long.MIN_VALUE);
+    }
+
+    /**
+     * The sealed segments from the log's start on; none if the start lies in a manifest, for what is in there stays, and tombstones that are needed to hide it must not go.
+     */
+    private static List<CompactionPlan.Segment> sealed(PartitionState partition, TopicConfigs configs) {
+        List<CompactionPlan.Segment> sealed = new ArrayList<>();
+        boolean isOutOfReach = partition
+                .chain()
+                .manifest()
+                .filter(manifest -> manifest.endOffset() > partition.logStartOffset())
+                .isPresent();
+        if (isOutOfReach) {
+            return sealed;
+        }
+        for (SegmentDescriptor segment : partition.chain().segments()) {
+            if (segment.state() == SegmentDescriptor.State.SEALED
+                    && !segment.isEmpty()
+                    && segment.endOffset() > partition.logStartOffset()) {
+                sealed.add(new CompactionPlan.Segment(
+                        segment.startOffset(),
+                        segment.endOffset(),
+                        segment.bytes() >= 0 ? segment.bytes() : configs.segmentBytes(),
+                        segment.isCompacted(),
+                        segment.createdMs(),
+                        segment.maxTimestampMs()));
+            }
+        }
+        return sealed;
+    }
+
+    private Wishes wishes(TopicConfigs configs) {
+        return new Wishes(
+                configs.doubleOf("min.cleanable.dirty.ratio"),
+                configs.longOf("min.compaction.lag.ms"),
+                configs.longOf("max.compaction.lag.ms"),
+                configs.segmentBytes(),
+                context.clock().wallTimeMs());
+    }
+
+    private void start(Candidate candidate) {
+        startedNs = context.clock().nanoTime();
+        CompactionPlan plan = candidate.plan();
+        List<SegmentDescriptor> inputs =
+                CompactionRun.inputsOf(plan, candidate.partition().chain().segments());
+        run = new CompactionRun(
+                context, loop, candidate.log(), plan, inputs, source -> pass(candidate, source), metrics, rate);
+        CompactionRun started = run;
+        LOG.debug("event=compaction_began partition={} segments={}", started.id(), inputs.size());
+        loop.on(started.start(), (outcome, never) -> onEnd(started, candidate, outcome));
+    }
+
+    private Rewriting pass(Candidate candidate, CompactionSource source) {
+        CompactionRules rules = new CompactionRules(
+                context.clock().wallTimeMs(),
+                candidate.configs().longOf("delete.retention.ms"),
+                INFLATED_BYTES_MAX,
+                source.aborted(),
+                source.lastBatches());
+        return passes.begin(rules, candidate.plan().dirtyOffset());
+    }
+
+    private void onEnd(CompactionRun ended, Candidate candidate, Outcome outcome) {
+        long nowNs = context.clock().nanoTime();
+        run = null;
+        lastPassNs.put(ended.id(), nowNs);
+        metrics.onPass(outcome, (nowNs - startedNs) / 1e9);
+        if (outcome == Outcome.DONE) {
+            LOG.info(
+                    "event=compacted partition={} start={} end={} tookMs={}",
+                    ended.id(),
+                    candidate.plan().startOffset(),
+                    candidate.plan().endOffset(),
+                    (nowNs - startedNs) / 1_000_000);
+            nextLookNs = nowNs;
+        } else {
+            LOG.warn("event=compaction_ended partition={} outcome={} reason=\"{}\"", ended.id(), outcome, ended.why());
+        }
+    }
+}
