@@ -4,6 +4,7 @@ import io.varve.base.PartitionId;
 import io.varve.metadata.model.Topic;
 import io.varve.serving.core.partition.SegmentRules;
 import io.varve.serving.log.PartitionLog;
+import io.varve.serving.partition.CompactionPasses;
 import io.varve.sim.SimScheduler;
 import java.util.ArrayList;
 import java.util.List;
@@ -36,6 +37,10 @@ final class ClusterRun {
     }
 
     ClusterRun(long seed, SegmentRules rules, BookieBugs bookieBugs) {
+        this(seed, rules, bookieBugs, SimRewriting::new);
+    }
+
+    ClusterRun(long seed, SegmentRules rules, BookieBugs bookieBugs, CompactionPasses passes) {
         scheduler = new SimScheduler(seed);
         options = RunOptions.draw(scheduler.randomness().split());
         scheduler.trace(options.toString());
@@ -46,7 +51,8 @@ final class ClusterRun {
                 options.partitionOptions(),
                 options.settings(),
                 rules,
-                bookieBugs);
+                bookieBugs,
+                passes);
         scheduler.runFor(20_000_000L);
         topic = cluster.createTopic(
                 options.partitions(),

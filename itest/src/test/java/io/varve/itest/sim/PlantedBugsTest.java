@@ -3,6 +3,7 @@ package io.varve.itest.sim;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.varve.serving.core.partition.SegmentRules;
+import io.varve.serving.partition.CompactionPasses;
 import io.varve.sim.SimFailure;
 import java.util.ArrayList;
 import java.util.List;
@@ -79,15 +80,32 @@ class PlantedBugsTest {
         assertFound(SegmentRules.STANDARD, new BookieBugs(false, false, false, true));
     }
 
+    @Test
+    void aCompactionThatTakesOneBatchTooManyIsFound() {
+        assertFound(
+                SegmentRules.STANDARD,
+                BookieBugs.NONE,
+                (rules, dirtyOffset) -> new SimRewriting(rules, dirtyOffset) {
+                    @Override
+                    boolean isLeftOut(long number) {
+                        return super.isLeftOut(number) || number % 100 == 1;
+                    }
+                });
+    }
+
     private static void assertFound(SegmentRules broken) {
         assertFound(broken, BookieBugs.NONE);
     }
 
     private static void assertFound(SegmentRules rules, BookieBugs bookieBugs) {
+        assertFound(rules, bookieBugs, SimRewriting::new);
+    }
+
+    private static void assertFound(SegmentRules rules, BookieBugs bookieBugs, CompactionPasses passes) {
         List<String> found = new ArrayList<>();
         for (long seed = 1; seed <= SEEDS_MAX && found.isEmpty(); seed++) {
             try {
-                new ClusterRun(seed, rules, bookieBugs).run();
+                new ClusterRun(seed, rules, bookieBugs, passes).run();
             } catch (SimFailure failure) {
                 found.add(
                         failure.getCause().toString() + " " + failure.getCause().getCause());

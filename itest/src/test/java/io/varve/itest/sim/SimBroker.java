@@ -74,7 +74,7 @@ final class SimBroker {
                 rules,
                 List.of(loop),
                 loop,
-                SimRewriting::new,
+                cluster.passes(),
                 () -> {});
         register(metadata, manager);
     }

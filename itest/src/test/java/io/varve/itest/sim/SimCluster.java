@@ -12,6 +12,7 @@ import io.varve.metadata.model.Topic;
 import io.varve.metadata.testing.InMemoryMetadata;
 import io.varve.serving.core.partition.SegmentRules;
 import io.varve.serving.log.PartitionLog;
+import io.varve.serving.partition.CompactionPasses;
 import io.varve.serving.partition.PartitionOptions;
 import io.varve.sim.RecordingFaultHandler;
 import io.varve.sim.SimProcess;
@@ -44,6 +45,7 @@ final class SimCluster {
     private final PartitionOptions options;
     private final SegmentRules rules;
     private final BookieBugs bookieBugs;
+    private final CompactionPasses passes;
     private final List<SimBroker> brokers = new ArrayList<>();
     /** Processes that live on beside a later one of the same id. */
     private final List<SimBroker> ghosts = new ArrayList<>();
@@ -59,9 +61,11 @@ final class SimCluster {
             PartitionOptions options,
             PlannerSettings settings,
             SegmentRules rules,
-            BookieBugs bookieBugs) {
+            BookieBugs bookieBugs,
+            CompactionPasses passes) {
         this.scheduler = scheduler;
         this.bookieBugs = bookieBugs;
+        this.passes = passes;
         this.options = options;
         this.rules = rules;
         this.metadata = new InMemoryMetadata(scheduler, scheduler.randomness().nextLong(), settings);
@@ -122,6 +126,10 @@ final class SimCluster {
 
     FenceOracle fenceOracle() {
         return fenceOracle;
+    }
+
+    CompactionPasses passes() {
+        return passes;
     }
 
     History history() {

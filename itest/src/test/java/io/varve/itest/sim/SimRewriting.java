@@ -10,7 +10,7 @@ import java.util.TreeSet;
 import java.util.function.Consumer;
 
 /** A compaction whose rule anybody can check: batches with some numbers go, whole, and so does what was aborted; all others stay, to the byte. What keys have to do with it is the business of another simulation. */
-final class SimRewriting implements Rewriting {
+class SimRewriting implements Rewriting {
 
     private final TreeSet<Long> lastOffsets = new TreeSet<>();
     private final List<Aborted> aborted;
@@ -61,7 +61,12 @@ final class SimRewriting implements Rewriting {
         return SimBatches.isEmpty(batch)
                 || (RecordBatchHeader.isTransactional(batch, at)
                         ? isAborted(batch, at)
-                        : SimBatches.mayBeLeftOut(SimBatches.numberOf(batch)));
+                        : isLeftOut(SimBatches.numberOf(batch)));
+    }
+
+    /** Whether a batch of no transaction goes. */
+    boolean isLeftOut(long number) {
+        return SimBatches.mayBeLeftOut(number);
     }
 
     private boolean isAborted(ByteBuffer batch, int at) {
