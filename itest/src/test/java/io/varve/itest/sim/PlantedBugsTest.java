@@ -83,9 +83,7 @@ class PlantedBugsTest {
     @Test
     void aCompactionThatTakesOneBatchTooManyIsFound() {
         assertFound(
-                SegmentRules.STANDARD,
-                BookieBugs.NONE,
-                (rules, dirtyOffset) -> new SimRewriting(rules, dirtyOffset) {
+                SegmentRules.STANDARD, BookieBugs.NONE, (rules, dirtyOffset) -> new SimRewriting(rules, dirtyOffset) {
                     @Override
                     boolean isLeftOut(long number) {
                         return super.isLeftOut(number) || number % 100 == 1;
