@@ -120,7 +120,8 @@ final class TwoBrokers implements AutoCloseable {
                                 "transaction.state.log.num.partitions", "3",
                                 "share.coordinator.state.topic.num.partitions", "3",
                                 "group.initial.rebalance.delay.ms", "0",
-                                "broker.drain.timeout.ms", "10000"),
+                                "broker.drain.timeout.ms", "10000",
+                                "log.cleaner.backoff.ms", "50"),
                         Map.of(),
                         Map.of()));
         return ServingNode.start(
