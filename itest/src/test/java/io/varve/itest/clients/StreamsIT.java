@@ -2,9 +2,13 @@ package io.varve.itest.clients;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.varve.cli.link.MetadataLink;
+import io.varve.itest.cluster.Await;
 import io.varve.itest.cluster.ClusterShape;
 import io.varve.itest.cluster.Clusters;
 import io.varve.itest.cluster.ProcessCluster;
+import io.varve.metadata.api.MetadataView;
+import io.varve.metadata.model.SegmentDescriptor;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -34,11 +38,14 @@ import org.apache.kafka.streams.kstream.Grouped;
 import org.apache.kafka.streams.kstream.Materialized;
 import org.apache.kafka.streams.kstream.Produced;
 import org.apache.kafka.streams.state.Stores;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Kafka Streams counts words exactly once, through a repartition topic and a changelog, while the brokers are killed one after the other. */
+/**
+ * Kafka Streams counts words exactly once, through a repartition topic and a changelog, while the brokers are killed one after the other, and from a changelog that was compacted.
+ */
 class StreamsIT {
 
     private static final String IN = "lines";
@@ -64,9 +71,60 @@ class StreamsIT {
             for (Future<RecordMetadata> one : sent) {
                 one.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
             }
-            assertThat(lastCounts(cluster))
-                    .isEqualTo(Map.of("every", (long) LINES, "even", LINES / 2L, "odd", LINES / 2L));
+            assertThat(lastCounts(cluster, LINES)).isEqualTo(countsOf(LINES));
         }
+    }
+
+    /** The second instance has nothing but the changelog, of which most is gone. */
+    @Test
+    void anInstanceGoesOnFromACompactedChangelog() throws Exception {
+        ProcessCluster cluster = clusters.start(ClusterShape.of(1, 3, 2)
+                .withBroker("offsets.topic.num.partitions", "4")
+                .withBroker("transaction.state.log.num.partitions", "4")
+                .withBroker("log.cleaner.backoff.ms", "100"));
+        cluster.createTopic(IN, 3, Map.of());
+        cluster.createTopic(OUT, 3, Map.of());
+        Properties config = config(cluster, "classic");
+        config.put("topic.segment.ms", "1000");
+        config.put("topic.min.cleanable.dirty.ratio", "0.01");
+        count(cluster, config, 0, LINES / 2);
+        try (MetadataLink link = MetadataLink.open(cluster.layout().metadataNodes(), PATIENCE)) {
+            Await.until("the changelog is compacted", PATIENCE, () -> isCompacted(link, "word-count-counts-changelog"));
+        }
+        count(cluster, config, LINES / 2, LINES);
+    }
+
+    /** Counts those lines and ends. */
+    private static void count(ProcessCluster cluster, Properties config, int from, int to) throws Exception {
+        try (KafkaStreams streams = new KafkaStreams(wordCount(), config);
+                KafkaProducer<String, String> producer = new KafkaProducer<>(
+                        Map.of("bootstrap.servers", cluster.bootstrap()),
+                        new StringSerializer(),
+                        new StringSerializer())) {
+            streams.start();
+            for (int line = from; line < to; line++) {
+                producer.send(line(line));
+                LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(3));
+            }
+            producer.flush();
+            assertThat(lastCounts(cluster, to)).isEqualTo(countsOf(to));
+        }
+    }
+
+    private static boolean isCompacted(MetadataLink link, String topic) {
+        MetadataView view = link.client().view();
+        return view.topic(topic).stream()
+                .flatMap(found -> view.partitions(found.id()).stream())
+                .flatMap(partition -> partition.chain().segments().stream())
+                .anyMatch(SegmentDescriptor::isCompacted);
+    }
+
+    private static Map<String, Long> countsOf(int lines) {
+        return Map.of("every", (long) lines, "even", lines / 2L, "odd", lines / 2L);
+    }
+
+    private static ProducerRecord<String, String> line(int line) {
+        return new ProducerRecord<>(IN, line % 3, "line-" + line, "every " + (line % 2 == 0 ? "even" : "odd"));
     }
 
     private static Topology wordCount() {
@@ -103,8 +161,7 @@ class StreamsIT {
                 new StringSerializer(),
                 new StringSerializer())) {
             for (int line = 0; line < LINES; line++) {
-                sent.add(producer.send(new ProducerRecord<>(
-                        IN, line % 3, "line-" + line, "every " + (line % 2 == 0 ? "even" : "odd"))));
+                sent.add(producer.send(line(line)));
                 LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(3));
                 if (line == LINES / 3 || line == LINES * 2 / 3) {
                     int broker = line == LINES / 3 ? 1 : 2;
@@ -117,7 +174,7 @@ class StreamsIT {
     }
 
     /** The last count of each word, read until all lines are in it. */
-    private static Map<String, Long> lastCounts(ProcessCluster cluster) {
+    private static Map<String, Long> lastCounts(ProcessCluster cluster, int lines) {
         Map<String, Long> counts = new TreeMap<>();
         try (KafkaConsumer<String, Long> consumer = new KafkaConsumer<>(
                 Map.of(
@@ -131,7 +188,7 @@ class StreamsIT {
             consumer.subscribe(Set.of(OUT));
             long deadlineNs = System.nanoTime() + PATIENCE.toNanos();
             int quietPolls = 0;
-            while ((counts.getOrDefault("every", 0L) < LINES || quietPolls < 10) && System.nanoTime() < deadlineNs) {
+            while ((counts.getOrDefault("every", 0L) < lines || quietPolls < 10) && System.nanoTime() < deadlineNs) {
                 boolean any = false;
                 for (ConsumerRecord<String, Long> record : consumer.poll(Duration.ofMillis(200))) {
                     any = true;
