@@ -15,7 +15,9 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** What was read of a log, told apart: batches that have records for members, and those of markers and of transactions that were aborted. */
+/**
+ * What was read of a log, told apart: batches that have records for members, and what has none: markers, aborted transactions, and offsets at which compaction left nothing.
+ */
 final class ReadBatches {
 
     private final List<ByteBuf> batches;
@@ -28,8 +30,12 @@ final class ReadBatches {
         this.spans = spans;
     }
 
-    /** Takes over the references of {@code result}. */
-    static ReadBatches of(ReadResult result) {
+    /**
+     * Takes over the references of {@code result}.
+     *
+     * @param fromOffset where the reading began
+     */
+    static ReadBatches of(ReadResult result, long fromOffset) {
         List<Span> spans = new ArrayList<>();
         for (ByteBuf batch : result.batches()) {
             spans.add(spanOf(batch));
@@ -39,11 +45,18 @@ final class ReadBatches {
                 .sorted(Comparator.comparingLong(AbortedTxn::firstOffset))
                 .toList());
         Set<Long> abortedNow = new TreeSet<>();
+        long next = fromOffset;
         for (int i = 0; i < spans.size(); i++) {
             Span span = spans.get(i);
             while (!aborted.isEmpty() && aborted.peek().firstOffset() <= span.lastOffset()) {
                 abortedNow.add(aborted.poll().producerId());
             }
+            if (span.firstOffset() > next) {
+                // Records may have been handed out there and given back before they were compacted away. Nobody would
+                // ever take them.
+                read.undeliverable.add(new Span(next, span.firstOffset() - 1));
+            }
+            next = Math.max(next, span.lastOffset() + 1);
             read.sort(result.batches().get(i), span, abortedNow);
         }
         return read;
@@ -59,7 +72,8 @@ final class ReadBatches {
             // Its producer's transaction ends with it, whichever way.
             abortedNow.remove(producerId);
         }
-        (control || abortedData ? undeliverable : deliverable).add(span);
+        boolean empty = RecordBatchHeader.count(header, 0) == 0;
+        (control || abortedData || empty ? undeliverable : deliverable).add(span);
     }
 
     private static Span spanOf(ByteBuf batch) {

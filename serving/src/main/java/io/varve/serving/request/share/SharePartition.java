@@ -153,8 +153,9 @@ final class SharePartition {
             reading = true;
         }
         return log.read(offset, wish.bytesMax(), true, isolation)
-                .handle((result, failure) ->
-                        failure == null ? onRead(wish, result) : afterRead(Got.failed(Errors.forException(failure))));
+                .handle((result, failure) -> failure == null
+                        ? onRead(wish, offset, result)
+                        : afterRead(Got.failed(Errors.forException(failure))));
     }
 
     private Isolation isolation() {
@@ -167,7 +168,7 @@ final class SharePartition {
                 : log.offsets().highWatermark();
     }
 
-    private Got onRead(Wish wish, ReadResult result) {
+    private Got onRead(Wish wish, long fromOffset, ReadResult result) {
         if (result.error() == LogError.OFFSET_OUT_OF_RANGE) {
             // The log's start has moved over it. The next look begins there.
             result.release();
@@ -177,7 +178,7 @@ final class SharePartition {
             result.release();
             return afterRead(Got.failed(LogErrors.toKafka(result.error())));
         }
-        ReadBatches batches = ReadBatches.of(result);
+        ReadBatches batches = ReadBatches.of(result, fromOffset);
         List<Acquired> acquired;
         synchronized (this) {
             batches.undeliverable().forEach(deliveries::skip);
