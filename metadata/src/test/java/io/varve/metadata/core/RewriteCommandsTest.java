@@ -149,6 +149,7 @@ class RewriteCommandsTest {
                 .containsExactly(3);
     }
 
+    /** S22: what object storage holds is replaced as well. */
     @Test
     void objectsOfInputsAreDeletedByIntentAndUploadsUnderWayAreWithdrawn_I11() {
         cluster.nowMs += 3_600_000;
