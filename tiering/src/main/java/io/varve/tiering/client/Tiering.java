@@ -204,7 +204,8 @@ public final class Tiering implements AutoCloseable {
 
     /** Looks up what left the metadata for manifests, for a broker. */
     public ChainManifests newManifests() {
-        return new CachedManifests(store, bucketId, config.get(TieringConfig.MANIFEST_CACHE_BYTES), clock, registry);
+        return new CachedManifests(
+                store, bucketId, config.get(TieringConfig.MANIFEST_CACHE_BYTES), clock, registry, faults);
     }
 
     /** Writes manifests, for a bookie. */

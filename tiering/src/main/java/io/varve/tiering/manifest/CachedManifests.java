@@ -2,6 +2,7 @@ package io.varve.tiering.manifest;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.varve.base.Clock;
+import io.varve.base.FaultHandler;
 import io.varve.base.PartitionId;
 import io.varve.metadata.model.ManifestRef;
 import io.varve.metadata.model.SegmentDescriptor;
@@ -11,6 +12,7 @@ import io.varve.tiering.cache.ManifestCache;
 import io.varve.tiering.core.ManifestLeaf;
 import io.varve.tiering.core.ManifestRoot;
 import io.varve.tiering.object.ObjectStore;
+import io.varve.tiering.object.StoreFailures;
 import io.varve.tiering.read.Alarms;
 import io.varve.tiering.read.ObjectReads;
 import java.util.Optional;
@@ -28,13 +30,24 @@ public final class CachedManifests implements ChainManifests {
 
     private final MeterRegistry registry;
     private final Alarms alarms;
+    private final FaultHandler faults;
 
-    /** @param cacheBytes for roots and leaves */
-    public CachedManifests(ObjectStore store, String clusterId, long cacheBytes, Clock clock, MeterRegistry registry) {
+    /**
+     * @param cacheBytes for roots and leaves
+     * @param faults is told of every Error; the look-ups that it befell fail as well
+     */
+    public CachedManifests(
+            ObjectStore store,
+            String clusterId,
+            long cacheBytes,
+            Clock clock,
+            MeterRegistry registry,
+            FaultHandler faults) {
         this.reads = new ManifestReads(store, clusterId);
         this.cache = new ManifestCache(cacheBytes);
         this.registry = registry;
         this.alarms = new Alarms(clock);
+        this.faults = faults;
     }
 
     @Override
@@ -94,6 +107,10 @@ public final class CachedManifests implements ChainManifests {
     /** Counts trouble, and tells of it. */
     private <T> CompletableFuture<T> told(String key, CompletableFuture<T> answer) {
         return answer.exceptionallyCompose(failure -> {
+            if (StoreFailures.root(failure) instanceof Error broken) {
+                faults.onFault("manifests", broken);
+                return CompletableFuture.failedFuture(broken);
+            }
             RemoteReadException trouble = ObjectReads.failed(key, failure);
             registry.counter(
                             "varve.tiering.manifest.read.failures",
@@ -129,10 +146,14 @@ public final class CachedManifests implements ChainManifests {
         if (other != null) {
             return other.thenApply(type::cast);
         }
-        fetch.get().whenComplete((value, failure) -> {
-            if (failure == null) {
-                cache.put(name, value, bytes.apply(value));
-            }
+        // Begun inside of the future: whatever goes wrong ends it, and those who wait for it.
+        CompletableFuture<T> fetched = CompletableFuture.completedFuture(name)
+                .thenCompose(begun -> fetch.get())
+                .thenApply(value -> {
+                    cache.put(name, value, bytes.apply(value));
+                    return value;
+                });
+        fetched.whenComplete((value, failure) -> {
             onTheirWay.remove(name);
             if (failure == null) {
                 mine.complete(value);

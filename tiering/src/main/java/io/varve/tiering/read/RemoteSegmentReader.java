@@ -115,8 +115,7 @@ public final class RemoteSegmentReader implements RemoteSegments {
                             return block.thenApply(held -> {
                                 RemoteEntries entries = gather(object.key(), tail, first, held, fromOffset, maxBytes);
                                 onRead(partition, fromOffset, entries.nextOffset(), here.isEmpty());
-                                execute(() -> readAhead(
-                                        partition, entries.nextOffset(), List.of(object), List.of(tail), following));
+                                execute(() -> readAhead(partition, entries.nextOffset(), object, tail, following));
                                 return entries;
                             });
                         }))
@@ -254,6 +253,16 @@ public final class RemoteSegmentReader implements RemoteSegments {
     }
 
     /**
+    /** Nobody waits for this: what breaks in it is told to nobody else. */
+    private void readAhead(
+            PartitionId partition, long nextOffset, ObjectRef object, ObjectTail tail, Following following) {
+        try {
+            readAhead(partition, nextOffset, List.of(object), List.of(tail), following);
+        } catch (RuntimeException | Error fault) {
+            faults.onFault("read-ahead", fault);
+        }
+    }
+
      * Fetches what a reader will ask for next, in this object and in those that follow it.
      *
      * @param objects in which its log goes on, as far as they are known
@@ -276,8 +285,8 @@ public final class RemoteSegmentReader implements RemoteSegments {
             fills.startWhatCan();
         }
         if (plan.wantsMore() && objects.size() < OBJECTS_AHEAD_MAX) {
-            following
-                    .after(objects.get(objects.size() - 1))
+            CompletableFuture.completedFuture(objects.get(objects.size() - 1))
+                    .thenCompose(following::after)
                     .thenCompose(next -> next.isEmpty()
                             ? CompletableFuture.completedFuture(null)
                             : tail(next.get(), partition).thenAccept(tail -> {
@@ -290,7 +299,7 @@ public final class RemoteSegmentReader implements RemoteSegments {
                     .whenComplete((done, failure) -> {
                         // Other trouble is told to the reader, when it gets there.
                         if (failure != null && StoreFailures.root(failure) instanceof Error broken) {
-                            faults.onFault("remote read", broken);
+                            faults.onFault("read-ahead", broken);
                         }
                     });
         }

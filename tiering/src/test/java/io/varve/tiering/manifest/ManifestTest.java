@@ -12,15 +12,18 @@ import io.varve.metadata.model.ObjectKeys;
 import io.varve.metadata.model.ObjectRef;
 import io.varve.metadata.model.SegmentDescriptor;
 import io.varve.metadata.testing.StepClock;
+import io.varve.sim.RecordingFaultHandler;
 import io.varve.tiering.api.ManifestEditor.Edited;
 import io.varve.tiering.api.RemoteReadException;
 import io.varve.tiering.core.ManifestLeaf;
 import io.varve.tiering.core.ManifestMarks;
 import io.varve.tiering.core.ManifestRoot;
 import io.varve.tiering.core.ObjectFormatException;
+import io.varve.tiering.object.ObjectStore;
 import io.varve.tiering.object.ObjectStore.Verb;
 import io.varve.tiering.object.StoreException;
 import io.varve.tiering.object.StoreFailures;
+import io.varve.tiering.object.WrappedObjectStore;
 import io.varve.tiering.testing.FaultyObjectStore;
 import io.varve.tiering.testing.FaultyObjectStore.Fault;
 import io.varve.tiering.testing.MemoryObjectStore;
@@ -34,6 +37,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
@@ -46,6 +50,7 @@ class ManifestTest {
     private final MemoryObjectStore memory = new MemoryObjectStore();
     private final FaultyObjectStore store = new FaultyObjectStore(memory);
     private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
+    private final RecordingFaultHandler faults = new RecordingFaultHandler();
     private final ManifestWorker worker = new ManifestWorker(store, TestSegments.CLUSTER);
 
     @Test
@@ -323,8 +328,35 @@ class ManifestTest {
         });
     }
 
+    @Test
+    void aLookUpThatBreaksIsAFaultAndLeavesNobodyWaiting() throws Exception {
+        ManifestRef ref = built(Optional.empty(), 1, segments(0, 6));
+        ObjectStore broken = new WrappedObjectStore(memory) {
+            private boolean isMended;
+
+            @Override
+            protected <T> CompletableFuture<T> around(
+                    Verb verb, String key, long bytes, Supplier<CompletableFuture<T>> call) {
+                if (!isMended) {
+                    isMended = true;
+                    throw new OutOfMemoryError("on order");
+                }
+                return call.get();
+            }
+        };
+        CachedManifests manifests = manifests(broken);
+        assertThatThrownBy(() -> get(manifests.segmentAt(ref, PARTITION, 1)))
+                .satisfies(e -> assertThat(StoreFailures.root(e)).isInstanceOf(OutOfMemoryError.class));
+        assertThat(faults.take()).isInstanceOf(OutOfMemoryError.class);
+        assertThat(get(manifests.segmentAt(ref, PARTITION, 1))).isPresent();
+    }
+
     private CachedManifests manifests() {
-        return new CachedManifests(store, TestSegments.CLUSTER, 64 << 20, new StepClock(0), registry);
+        return manifests(store);
+    }
+
+    private CachedManifests manifests(ObjectStore from) {
+        return new CachedManifests(from, TestSegments.CLUSTER, 64 << 20, new StepClock(0), registry, faults);
     }
 
     private static <T> T get(CompletableFuture<T> answer) throws Exception {

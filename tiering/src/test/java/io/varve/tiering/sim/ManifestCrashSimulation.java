@@ -353,7 +353,9 @@ class ManifestCrashSimulation {
             ManifestRef old = pointersSeen.get(random.nextInt(pointersSeen.size()));
             long offset = old.startOffset() + random.nextLong(old.endOffset() - old.startOffset());
             CachedManifests manifests =
-                    new CachedManifests(bucket, clusterId, 1 << 20, clock, new SimpleMeterRegistry());
+                    new CachedManifests(bucket, clusterId, 1 << 20, clock, new SimpleMeterRegistry(), (what, fault) -> {
+                        throw new AssertionError(what, fault);
+                    });
             try {
                 SegmentDescriptor found =
                         manifests.segmentAt(old, partition, offset).join().orElseThrow();
