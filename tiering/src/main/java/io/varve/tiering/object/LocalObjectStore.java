@@ -170,8 +170,8 @@ public final class LocalObjectStore implements ObjectStore {
     @Override
     public CompletableFuture<Void> fill(String key, long from, RangeTarget into) {
         Path file = objects.resolve(ObjectStore.checkKey(key));
+        RangeTarget.Attempt attempt = into.begin();
         return run("GET " + key, () -> {
-            RangeTarget.Attempt attempt = into.begin();
             ByteBuffer piece = ByteBuffer.allocate(Math.min(PIECE_BYTES, into.length()));
             long at = from;
             try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
@@ -270,12 +270,17 @@ public final class LocalObjectStore implements ObjectStore {
         CompletableFuture<T> done = new CompletableFuture<>();
         try {
             executor.execute(() -> {
+                if (done.isDone()) {
+                    return; // It was given up while it waited for its turn.
+                }
                 try {
                     done.complete(work.run());
                 } catch (StoreException e) {
                     done.completeExceptionally(e);
                 } catch (IOException | RuntimeException e) {
                     done.completeExceptionally(new StoreException(kindOf(e), what + ": " + e, e));
+                } catch (Error broken) {
+                    done.completeExceptionally(broken);
                 }
             });
         } catch (RejectedExecutionException closed) {

@@ -18,12 +18,15 @@ final class RangeResponse implements AsyncResponseTransformer<GetObjectResponse,
     private final String key;
     private final long from;
     private final RangeTarget target;
+    private final RangeTarget.Attempt to;
     private volatile CompletableFuture<Void> done;
 
+    /** Begins a try: an answer that comes when there is a later one writes nothing. */
     RangeResponse(String key, long from, RangeTarget target) {
         this.key = key;
         this.from = from;
         this.target = target;
+        this.to = target.begin();
     }
 
     @Override
@@ -55,7 +58,6 @@ final class RangeResponse implements AsyncResponseTransformer<GetObjectResponse,
     private final class Collector implements Subscriber<ByteBuffer> {
 
         private final CompletableFuture<Void> result;
-        private final RangeTarget.Attempt to = target.begin();
         private Subscription subscription;
 
         Collector(CompletableFuture<Void> result) {

@@ -5,14 +5,15 @@ import java.util.List;
 
 /**
  * The memory that a ranged read goes into, in pieces that its owner chose. A read may be tried several times, and a try that was given up may
- * go on for a while: only the newest try writes, and nobody does after the {@link #close}, so the owner may use the memory for something else
- * from then on. Safe for any thread.
+ * go on for a while, or begin only then: only the newest try writes, and nobody does after the {@link #close}, so the owner may use the memory for
+ * something else from then on. Safe for any thread.
  */
 public final class RangeTarget {
 
     private final ByteBuffer[] pieces;
     private final int length;
     private Attempt newest;
+    private boolean closed;
 
     /** @param pieces each filled from its position to its limit, which stay where they are; the memory stays the caller's */
     public RangeTarget(List<ByteBuffer> pieces) {
@@ -29,14 +30,18 @@ public final class RangeTarget {
         return length;
     }
 
-    /** A try, from the first byte on; the one before writes nothing more. */
+    /** A try, from the first byte on; the one before writes nothing more. To be called when a call is made, not when its answer comes. */
     public synchronized Attempt begin() {
-        newest = new Attempt();
-        return newest;
+        Attempt attempt = new Attempt();
+        if (!closed) {
+            newest = attempt;
+        }
+        return attempt;
     }
 
-    /** From now on nothing is written. */
+    /** From now on nothing is written, whoever begins. */
     public synchronized void close() {
+        closed = true;
         newest = null;
     }
 

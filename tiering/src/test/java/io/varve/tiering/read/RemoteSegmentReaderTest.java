@@ -15,9 +15,12 @@ import io.varve.tiering.api.RemoteReadException.Kind;
 import io.varve.tiering.api.RemoteSegments;
 import io.varve.tiering.api.RemoteSegments.RemoteEntries;
 import io.varve.tiering.compress.Lz4FrameCompression;
+import io.varve.tiering.object.ObjectStore;
 import io.varve.tiering.object.ObjectStore.Verb;
+import io.varve.tiering.object.RangeTarget;
 import io.varve.tiering.object.StoreException;
 import io.varve.tiering.object.StoreFailures;
+import io.varve.tiering.object.WrappedObjectStore;
 import io.varve.tiering.testing.BuiltObject;
 import io.varve.tiering.testing.FaultyObjectStore;
 import io.varve.tiering.testing.FaultyObjectStore.Fault;
@@ -28,7 +31,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -293,7 +298,7 @@ class RemoteSegmentReaderTest {
 
     private RemoteSegmentReader reader(long cacheBytes) {
         return new RemoteSegmentReader(
-                store,
+                from,
                 new ReadSettings(2, cacheBytes, 64 * 1024, 64 * 1024, 256 * 1024),
                 SystemClock.INSTANCE,
                 new SimpleMeterRegistry(),
@@ -321,7 +326,90 @@ class RemoteSegmentReaderTest {
 
     /** Copies of the entries that were read; lets go of what they lay in. */
     private static List<ByteBuffer> entries(RemoteEntries read) {
+    /** A slow disk or a store behind a queue: by the time that the read begins, the memory that it was to go into holds another block. */
+    @Test
+    void aReadThatBeginsAfterItWasGivenUpTouchesNobodysMemory() throws Exception {
+        BuiltObject raw = BuiltObject.of(TestSegments.chain(3, 200, 500, false), BLOCK, Lz4FrameCompression.INSTANCE);
+        memory.overwrite(KEY, raw.bytes());
+        ref = ref(raw);
+        LateStore late = new LateStore(memory);
+        reader.close();
+        reader = reader(late, 4L << 20);
+        drop(reader.read(ref, PARTITION, 0, 1));
+        late.isSlow = true;
+        assertTold(reader.read(ref, PARTITION, ref.endOffset() / 2, 1), Kind.UNAVAILABLE);
+        late.isSlow = false;
+        List<ByteBuffer> wanted =
+                raw.segments().stream().flatMap(s -> s.entries().stream()).toList();
+        assertThat(readAll()).isEqualTo(wanted);
+        late.begun.forEach(Runnable::run);
+        assertThat(late.begun).isNotEmpty();
+        assertThat(readAll()).isEqualTo(wanted);
+    }
+
+    @Test
+    void anErrorInLookingAheadReachesTheFaultHandler() throws Exception {
+        isBroken = true;
+        RemoteSegments.Following broken = after -> {
+            throw new InvariantViolation("broken on order");
+        };
+        Throwable fault = null;
+        for (long at = 0; at < ref.endOffset(); ) {
+            RemoteEntries read = get(reader.read(ref, PARTITION, at, 64 * 1024, broken));
+            at = dropped(read);
+        }
+        long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(10);
+        while (fault == null) {
+            assertThat(System.nanoTime()).as("nobody is told").isLessThan(deadlineNs);
+            fault = faults.take();
+            Thread.onSpinWait();
+        }
+        assertThat(fault).isInstanceOf(InvariantViolation.class);
+    }
+
+    /** A store whose reads of blocks have to queue, for longer than anybody waits. */
+    private static final class LateStore extends WrappedObjectStore {
+
+        private final ObjectStore inner;
+        private final List<Runnable> begun = new CopyOnWriteArrayList<>();
+        private volatile boolean isSlow;
+
+        LateStore(ObjectStore inner) {
+            super(inner);
+            this.inner = inner;
+        }
+
+        @Override
+        public CompletableFuture<Void> fill(String key, long from, RangeTarget into) {
+            if (!isSlow) {
+                return inner.fill(key, from, into);
+            }
+            begun.add(() -> inner.fill(key, from, into).join());
+            return CompletableFuture.failedFuture(new StoreException(StoreException.Kind.TIMED_OUT, "on order"));
+        }
+
+        @Override
+        protected <T> CompletableFuture<T> around(
+                Verb verb, String key, long bytes, Supplier<CompletableFuture<T>> call) {
+            return call.get();
+        }
+    }
+
+    private List<ByteBuffer> readAll() throws Exception {
+        List<ByteBuffer> got = new ArrayList<>();
+        for (long at = 0; at < ref.endOffset(); ) {
+            RemoteEntries read = get(reader.read(ref, PARTITION, at, 3000));
+            at = read.nextOffset();
+            got.addAll(entries(read));
+        }
+        return got;
+    }
+
         ByteBuffer all = ByteBuffer.allocate(read.entries().readableBytes());
+        return reader(store, cacheBytes);
+    }
+
+    private RemoteSegmentReader reader(ObjectStore from, long cacheBytes) {
         read.entries().readBytes(all);
         read.entries().release();
         List<ByteBuffer> entries = new ArrayList<>();
