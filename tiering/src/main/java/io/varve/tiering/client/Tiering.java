@@ -51,7 +51,9 @@ public final class Tiering implements AutoCloseable {
 
     private static final int LOCAL_THREADS = 4;
     private static final long BACKOFF_FIRST_MS = 50;
-    private static final long BACKOFF_MAX_MS = 20_000;
+
+    /** Those who wait do so for up to twice as long, which is how long a store may be well again before the last of them notices. */
+    private static final long BACKOFF_MAX_MS = 15_000;
 
     private final TieringConfig config;
     private final String bucketId;

@@ -11,12 +11,16 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Tries again what is worth it, and keeps everybody back while the store asks for it: 503, 500 and 429 are throttling, and throttling is
- * of the bucket, not of a caller. Every call can be carried out twice without harm: objects are written under keys that are never used
+ * of the bucket, not of a caller. An answer that is too short is trouble of one object: it is asked for a few times more, for a connection
+ * may have broken, and holds up nobody else. Every call can be carried out twice without harm: objects are written under keys that are never used
  * again, and a completion whose answer was lost shows up as UPLOAD_GONE, for the caller to look after.
  */
 public final class BackoffObjectStore extends WrappedObjectStore {
 
     private static final Logger log = LoggerFactory.getLogger(BackoffObjectStore.class);
+
+    /** Of a read that comes too short: what an object really lacks no waiting brings back. */
+    private static final int SHORT_TRIES_MAX = 3;
 
     private final Clock clock;
     private final long giveUpAfterNs;
@@ -36,10 +40,12 @@ public final class BackoffObjectStore extends WrappedObjectStore {
 
     @Override
     protected <T> CompletableFuture<T> around(Verb verb, String key, long bytes, Supplier<CompletableFuture<T>> call) {
-        return attempt(call, clock.nanoTime(), delayNs());
+        return attempt(call, clock.nanoTime(), delayNs(), 1);
     }
 
-    private <T> CompletableFuture<T> attempt(Supplier<CompletableFuture<T>> call, long startedNs, long delayNs) {
+    /** @param shortTries how many tries, with this one, would have come too short if this one did */
+    private <T> CompletableFuture<T> attempt(
+            Supplier<CompletableFuture<T>> call, long startedNs, long delayNs, int shortTries) {
         CompletableFuture<T> tried = delayNs <= 0
                 ? call.get()
                 : CompletableFuture.supplyAsync(call, later(delayNs)).thenCompose(f -> f);
@@ -52,7 +58,12 @@ public final class BackoffObjectStore extends WrappedObjectStore {
                     if (!trouble.kind().isTransient() || clock.nanoTime() - startedNs >= giveUpAfterNs) {
                         return CompletableFuture.<T>failedFuture(trouble);
                     }
-                    return attempt(call, startedNs, onTrouble(trouble));
+                    if (trouble.kind() != StoreException.Kind.TRUNCATED) {
+                        return attempt(call, startedNs, onTrouble(trouble), shortTries);
+                    }
+                    return shortTries < SHORT_TRIES_MAX
+                            ? attempt(call, startedNs, delayNs(), shortTries + 1)
+                            : CompletableFuture.<T>failedFuture(trouble);
                 })
                 .thenCompose(f -> f);
     }

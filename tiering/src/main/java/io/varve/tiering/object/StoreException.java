@@ -31,7 +31,7 @@ public final class StoreException extends RuntimeException {
         TIMED_OUT(true),
         /** No connection, or it broke: it is unknown whether it was done. */
         UNREACHABLE(true),
-        /** Fewer bytes came back than were asked for. */
+        /** Fewer bytes came back than were asked for: of this object. It says nothing of the others. */
         TRUNCATED(true),
         /** Credentials or rights. */
         FORBIDDEN(false),

@@ -52,6 +52,18 @@ class BackoffObjectStoreTest {
         assertThat(faulty.calls(Verb.HEAD)).isEqualTo(1);
     }
 
+    /** One object that is shorter than it should be says nothing of the bucket: others don't wait for it. */
+    @Test
+    void whatComesTooShortIsAskedForTwiceMoreAndHoldsUpNobodyElse() throws Exception {
+        Backoff backoff = new Backoff(TimeUnit.HOURS.toNanos(1), TimeUnit.HOURS.toNanos(1), new SteppedRandomness(1));
+        ObjectStore store = new BackoffObjectStore(faulty, SystemClock.INSTANCE, backoff, 3_600_000);
+        faulty.always(Verb.GET, new Fault.Fail(Kind.TRUNCATED));
+        ObjectStoreContract.assertFails(store.get("k", 0, 1), Kind.TRUNCATED);
+        assertThat(faulty.calls(Verb.GET)).isEqualTo(3);
+        assertThat(backoff.isHolding()).isFalse();
+        store.head("k").get(10, TimeUnit.SECONDS);
+    }
+
     /** C15: total requests during SlowDown on 30 % of the calls stay below 1.5 times the normal. */
     @Test
     void slowDownOnAThirdOfTheCallsCostsLessThanHalfAsManyAgain() throws Exception {
