@@ -75,12 +75,14 @@ public final class ObjectReads {
     private static Kind kindOf(StoreException.Kind kind) {
         return switch (kind) {
             case THROTTLED, TIMED_OUT, UNREACHABLE, DISK, CLOSED, UPLOAD_GONE -> Kind.UNAVAILABLE;
+            // A store that doesn't take a request as it is says nothing of the object.
+            case REFUSED -> Kind.UNAVAILABLE;
             case FORBIDDEN -> Kind.FORBIDDEN;
             case NOT_FOUND -> Kind.MISSING;
             // A bucket that is gone says nothing about the object: it may be a wrong name or a mount that is away.
             case NO_BUCKET -> Kind.UNAVAILABLE;
             // The object is shorter than the metadata says, and stays so however often it is asked for.
-            case TRUNCATED, REFUSED -> Kind.CORRUPT;
+            case TRUNCATED -> Kind.CORRUPT;
         };
     }
 }

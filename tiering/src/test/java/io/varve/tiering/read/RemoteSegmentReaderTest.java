@@ -178,6 +178,11 @@ class RemoteSegmentReaderTest {
         assertTold(reader.read(ref, PARTITION, 0, 1), Kind.MISSING);
         store.once(Verb.GET, new Fault.Fail(StoreException.Kind.NO_BUCKET));
         assertTold(reader.read(ref, PARTITION, 0, 1), Kind.UNAVAILABLE);
+        // A store that doesn't take the request has said nothing of the object.
+        store.once(Verb.GET, new Fault.Fail(StoreException.Kind.REFUSED));
+        assertTold(reader.read(ref, PARTITION, 0, 1), Kind.UNAVAILABLE);
+        store.once(Verb.GET, new Fault.Fail(StoreException.Kind.TRUNCATED));
+        assertTold(reader.read(ref, PARTITION, 0, 1), Kind.CORRUPT);
         memory.overwrite(KEY, java.util.Arrays.copyOf(object.bytes(), object.bytes().length - 1));
         assertTold(reader.read(ref, PARTITION, 0, 1), Kind.CORRUPT);
         memory.overwrite(KEY, object.withVersion(2, 0).bytes());
