@@ -44,6 +44,7 @@ final class BlockFills {
 
     private final ArrayDeque<Run> waitedFor = new ArrayDeque<>();
     private final ArrayDeque<Run> ahead = new ArrayDeque<>();
+    private boolean closed;
 
     /**
      * @param executor talks to the store, unpacks blocks and completes futures
@@ -97,6 +98,9 @@ final class BlockFills {
         CompletableFuture<CachedBlock> waiter = new CompletableFuture<>();
         List<Run> starting;
         synchronized (this) {
+            if (closed) {
+                return CompletableFuture.failedFuture(closed(object));
+            }
             BlockId id = new BlockId(object, block);
             List<CompletableFuture<CachedBlock>> waiting = onTheirWay.get(id);
             if (waiting != null) {
@@ -114,11 +118,30 @@ final class BlockFills {
     /** Blocks that a reader will probably ask for, in one GET. Dropped when there is too much of it. */
     void ahead(String object, ObjectTail tail, int from, int end) {
         synchronized (this) {
-            if (ahead.size() < AHEAD_QUEUE_MAX) {
+            if (!closed && ahead.size() < AHEAD_QUEUE_MAX) {
                 ahead.add(new Run(object, tail, from, end));
             }
         }
         startWhatCan();
+    }
+
+    /** From now on nothing is begun, and who waits for what wasn't is told so. What is on its way still comes. */
+    void close() {
+        List<CompletableFuture<CachedBlock>> waiting = new ArrayList<>();
+        synchronized (this) {
+            closed = true;
+            ahead.clear();
+            for (Run run : waitedFor) {
+                waiting.addAll(onTheirWay.remove(new BlockId(run.object(), run.from())));
+            }
+            waitedFor.clear();
+        }
+        waiting.forEach(waiter -> waiter.completeExceptionally(closed("blocks")));
+    }
+
+    private static RemoteReadException closed(String what) {
+        return new RemoteReadException(
+                RemoteReadException.Kind.UNAVAILABLE, what + " can't be read: the reader is closed", null);
     }
 
     /** Begins what there is room for by now. */

@@ -172,6 +172,7 @@ public final class RemoteSegmentReader implements RemoteSegments {
 
     @Override
     public void close() {
+        fills.close();
         threads.shutdown();
         cache.close();
     }
@@ -252,7 +253,6 @@ public final class RemoteSegmentReader implements RemoteSegments {
         }
     }
 
-    /**
     /** Nobody waits for this: what breaks in it is told to nobody else. */
     private void readAhead(
             PartitionId partition, long nextOffset, ObjectRef object, ObjectTail tail, Following following) {
@@ -263,6 +263,7 @@ public final class RemoteSegmentReader implements RemoteSegments {
         }
     }
 
+    /**
      * Fetches what a reader will ask for next, in this object and in those that follow it.
      *
      * @param objects in which its log goes on, as far as they are known

@@ -219,6 +219,31 @@ class RemoteSegmentReaderTest {
         assertTold(read, Kind.UNAVAILABLE);
     }
 
+    @Test
+    void theCloseTellsThoseWhoWaitForTheirTurnAndAsksTheStoreForNothingMore() throws Exception {
+        reader.close();
+        reader = reader(64 * 1024);
+        drop(reader.read(ref, PARTITION, 0, 1));
+        store.always(Verb.GET, new Fault.Hold());
+        List<CompletableFuture<RemoteEntries>> reads = new ArrayList<>();
+        for (int block = 1; block < object.tail().index().blocks(); block++) {
+            reads.add(reader.read(ref, PARTITION, object.tail().index().firstOffset(block), 1));
+        }
+        awaitHeld();
+        reader.close();
+        long waiting = reads.stream().filter(read -> !read.isDone()).count();
+        assertThat(waiting).as("on their way").isLessThan(reads.size() / 2);
+        reads.stream().filter(CompletableFuture::isDone).forEach(read -> assertTold(read, Kind.UNAVAILABLE));
+        store.mend();
+        long asked = store.calls(Verb.GET);
+        store.release();
+        for (CompletableFuture<RemoteEntries> read : reads) {
+            read.handle((entries, failure) -> entries == null ? 0 : dropped(entries))
+                    .get(10, TimeUnit.SECONDS);
+        }
+        assertThat(store.calls(Verb.GET)).isEqualTo(asked);
+    }
+
     /** S11: however many catch up. */
     @Test
     void manyColdReadersOfManyObjectsStayWithinTheBudget() throws Exception {
@@ -301,36 +326,6 @@ class RemoteSegmentReaderTest {
         assertThat(fault).isInstanceOf(InvariantViolation.class);
     }
 
-    private RemoteSegmentReader reader(long cacheBytes) {
-        return new RemoteSegmentReader(
-                from,
-                new ReadSettings(2, cacheBytes, 64 * 1024, 64 * 1024, 256 * 1024),
-                SystemClock.INSTANCE,
-                new SimpleMeterRegistry(),
-                faults);
-    }
-
-    private static ObjectRef ref(BuiltObject object) {
-        return new ObjectRef(
-                KEY,
-                77,
-                object.written().length(),
-                object.written().crc(),
-                object.written().startOffset(),
-                object.written().endOffset(),
-                object.written().maxTimestampMs());
-    }
-
-    private void awaitHeld() {
-        long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(10);
-        while (store.held() < 1) {
-            assertThat(System.nanoTime()).as("the store is never asked").isLessThan(deadlineNs);
-            Thread.onSpinWait();
-        }
-    }
-
-    /** Copies of the entries that were read; lets go of what they lay in. */
-    private static List<ByteBuffer> entries(RemoteEntries read) {
     /** A slow disk or a store behind a queue: by the time that the read begins, the memory that it was to go into holds another block. */
     @Test
     void aReadThatBeginsAfterItWasGivenUpTouchesNobodysMemory() throws Exception {
@@ -410,11 +405,41 @@ class RemoteSegmentReaderTest {
         return got;
     }
 
-        ByteBuffer all = ByteBuffer.allocate(read.entries().readableBytes());
+    private RemoteSegmentReader reader(long cacheBytes) {
         return reader(store, cacheBytes);
     }
 
     private RemoteSegmentReader reader(ObjectStore from, long cacheBytes) {
+        return new RemoteSegmentReader(
+                from,
+                new ReadSettings(2, cacheBytes, 64 * 1024, 64 * 1024, 256 * 1024),
+                SystemClock.INSTANCE,
+                new SimpleMeterRegistry(),
+                faults);
+    }
+
+    private static ObjectRef ref(BuiltObject object) {
+        return new ObjectRef(
+                KEY,
+                77,
+                object.written().length(),
+                object.written().crc(),
+                object.written().startOffset(),
+                object.written().endOffset(),
+                object.written().maxTimestampMs());
+    }
+
+    private void awaitHeld() {
+        long deadlineNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(10);
+        while (store.held() < 1) {
+            assertThat(System.nanoTime()).as("the store is never asked").isLessThan(deadlineNs);
+            Thread.onSpinWait();
+        }
+    }
+
+    /** Copies of the entries that were read; lets go of what they lay in. */
+    private static List<ByteBuffer> entries(RemoteEntries read) {
+        ByteBuffer all = ByteBuffer.allocate(read.entries().readableBytes());
         read.entries().readBytes(all);
         read.entries().release();
         List<ByteBuffer> entries = new ArrayList<>();
