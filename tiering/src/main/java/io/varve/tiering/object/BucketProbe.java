@@ -9,7 +9,8 @@ import java.util.concurrent.CompletableFuture;
 
 /**
  * Tries everything that will be asked of a store, under a key of its own, and says in one line what is wrong with it. What it reads back
- * must be what it wrote: a store that keeps the framing of a body as content is found here.
+ * must be what it wrote: a store that keeps the framing of a body as content is found here. Whatever the verdict, it leaves nothing behind that
+ * the store lets it take away.
  */
 public final class BucketProbe {
 
@@ -40,8 +41,8 @@ public final class BucketProbe {
 
     /** Tries all. Never fails itself. */
     public CompletableFuture<Verdict> run() {
-        String single = prefix + "single";
-        String multi = prefix + "multi";
+        String single = single();
+        String multi = multi();
         ByteBuffer small = pattern(4096);
         ByteBuffer part = pattern(PART_BYTES);
         List<Step> steps = new ArrayList<>();
@@ -88,8 +89,23 @@ public final class BucketProbe {
                 .get()
                 .handle((done, failure) -> failure == null
                         ? runFrom(steps, at + 1)
-                        : CompletableFuture.completedFuture(failed(step, StoreFailures.of(failure))))
+                        : clearedUp().thenApply(cleared -> failed(step, StoreFailures.of(failure))))
                 .thenCompose(verdict -> verdict);
+    }
+
+    /** As far as it goes: why the probe failed may be why this does. */
+    private CompletableFuture<?> clearedUp() {
+        return CompletableFuture.allOf(
+                store.delete(single()).exceptionally(failure -> null),
+                store.delete(multi()).exceptionally(failure -> null));
+    }
+
+    private String single() {
+        return prefix + "single";
+    }
+
+    private String multi() {
+        return prefix + "multi";
     }
 
     private Verdict failed(Step step, StoreException trouble) {
@@ -112,6 +128,9 @@ public final class BucketProbe {
                 .thenCompose(upload -> store.putPart(key, upload, 1, first)
                         .thenCompose(one -> store.putPart(key, upload, 2, second)
                                 .thenCompose(two -> store.completeUpload(key, upload, List.of(one, two))))
+                        .exceptionallyCompose(failure -> store.abortUpload(key, upload)
+                                .handle((aborted, alsoFailed) -> CompletableFuture.<Void>failedFuture(failure))
+                                .thenCompose(failed -> failed))
                         .thenCompose(done -> store.get(key, PART_BYTES - 10, 20))
                         .thenAccept(got -> {
                             ByteBuffer wanted = ByteBuffer.allocate(20)
