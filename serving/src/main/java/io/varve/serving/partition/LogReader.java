@@ -1,10 +1,10 @@
 package io.varve.serving.partition;
 
 import io.netty.buffer.ByteBuf;
-import io.varve.base.SegmentId;
 import io.varve.bookie.client.BookieClient.ReadPriority;
 import io.varve.bookie.client.BookieStatus;
 import io.varve.metadata.model.ObjectRef;
+import io.varve.metadata.model.SegmentChain;
 import io.varve.metadata.model.SegmentDescriptor;
 import io.varve.protocol.record.RecordBatchHeader;
 import io.varve.serving.cache.TailCache;
@@ -26,10 +26,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
 import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /**
  * Reads of one log, from wherever the bytes are: the tail from memory, what bookies hold from the first replica that answers, the rest from object
@@ -39,6 +41,8 @@ final class LogReader {
 
     private static final Logger LOG = LoggerFactory.getLogger(LogReader.class);
     private static final int SCAN_BYTES = 1 << 20;
+    private static final long QUIET_NS = TimeUnit.SECONDS.toNanos(10);
+    private static final long NEVER = Long.MIN_VALUE;
 
     private final PartitionContext context;
     private final PartitionLoop loop;
@@ -47,6 +51,7 @@ final class LogReader {
     private final TailCache tail;
     private final ChainLookup chain;
     private final Following following = this::objectAfter;
+    private long toldNs = NEVER;
 
     LogReader(PartitionContext context, PartitionLoop loop, ReadableLog log, SegmentReader segments, TailCache tail) {
         this.context = context;
@@ -84,9 +89,9 @@ final class LogReader {
             result.complete(empty(LogError.NONE));
             return;
         }
-        SegmentId from = segmentAt(fromOffset);
+        SegmentChain before = log.partition().chain();
         readRaw(fromOffset, maxBytes, atLeastOne, bound, (batches, error) -> {
-            if (isReplaced(from, fromOffset)) {
+            if (isReplaced(before, fromOffset, batches)) {
                 batches.forEach(ByteBuf::release);
                 read(fromOffset, maxBytes, atLeastOne, isolation, result);
             } else if (error != LogError.NONE) {
@@ -95,7 +100,7 @@ final class LogReader {
                 result.complete(new ReadResult(LogError.NONE, batches, List.of(), log.offsets()));
             } else {
                 addAborted(fromOffset, batches, result, () -> {
-                    boolean again = isReplaced(from, fromOffset);
+                    boolean again = isReplaced(before, fromOffset, batches);
                     if (again) {
                         batches.forEach(ByteBuf::release);
                         read(fromOffset, maxBytes, atLeastOne, isolation, result);
@@ -106,26 +111,26 @@ final class LogReader {
         });
     }
 
-    /** The segment that the metadata says is there; null if a manifest describes it. */
-    private SegmentId segmentAt(long offset) {
-        return log.partition()
-                .chain()
-                .covering(offset)
-                .map(SegmentDescriptor::id)
-                .orElse(null);
-    }
-
     /**
-     * Whether compaction put another segment in the place of the one that was there when a read began. Then the read begins anew: its segment may be gone, and of what was aborted in it nothing is known any
-     * longer.
+     * Whether compaction put another segment in the place of one that was there when a read began, and that it may have read. Then the read begins anew: its segment may be gone, and of what was
+     * aborted in it nothing is known any longer.
      */
-    private boolean isReplaced(SegmentId before, long offset) {
-        return before != null
-                && log.partition()
-                        .chain()
-                        .covering(offset)
-                        .filter(now -> now.isCompacted() && !now.id().equals(before))
-                        .isPresent();
+    private boolean isReplaced(SegmentChain before, long fromOffset, List<ByteBuf> batches) {
+        SegmentChain now = log.partition().chain();
+        if (now == before) {
+            return false;
+        }
+        long endOffset = batches.isEmpty() ? fromOffset + 1 : endOf(batches);
+        for (SegmentDescriptor segment : now.from(fromOffset).values()) {
+            if (segment.startOffset() >= endOffset) {
+                return false;
+            }
+            SegmentDescriptor then = segment.isCompacted() ? before.at(segment.startOffset()) : segment;
+            if (then == null || !then.id().equals(segment.id())) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /**
@@ -153,6 +158,12 @@ final class LogReader {
             long fromOffset, List<ByteBuf> batches, CompletableFuture<ReadResult> result, BooleanSupplier again) {
         aborted(fromOffset, endOf(batches), (found, error) -> {
             if (again.getAsBoolean()) {
+                return;
+            }
+            if (fromOffset < log.offsets().logStart()) {
+                // What was aborted in a segment is told by the segment, and retention has taken that away meanwhile.
+                batches.forEach(ByteBuf::release);
+                result.complete(empty(LogError.OFFSET_OUT_OF_RANGE));
                 return;
             }
             if (error != LogError.NONE) {
@@ -211,12 +222,7 @@ final class LogReader {
         int ask = Math.max(1, Math.min(maxBytes, context.options().readBytesMax()));
         loop.on(readSegment(segment, fromOffset, ask), (entries, failure) -> {
             if (failure != null) {
-                LOG.warn(
-                        "event=read_failed partition={} segment={} offset={} reason=\"{}\"",
-                        log.id(),
-                        segment.id(),
-                        fromOffset,
-                        failure.getMessage());
+                tell(segment, fromOffset, failure);
                 answer.accept(List.of(), LogError.STORAGE_UNAVAILABLE);
                 return;
             }
@@ -226,6 +232,22 @@ final class LogReader {
                 entries.release();
             }
         });
+    }
+
+    /** Once in a while: readers come back at once, as many as there are. */
+    private void tell(SegmentDescriptor segment, long fromOffset, Throwable failure) {
+        long nowNs = context.clock().nanoTime();
+        boolean isDue = toldNs == NEVER || nowNs - toldNs >= QUIET_NS;
+        if (isDue) {
+            toldNs = nowNs;
+        }
+        LOG.atLevel(isDue ? Level.WARN : Level.DEBUG)
+                .log(
+                        "event=read_failed partition={} segment={} offset={} reason=\"{}\"",
+                        log.id(),
+                        segment.id(),
+                        fromOffset,
+                        failure.getMessage());
     }
 
     private CompletableFuture<ByteBuf> readSegment(SegmentDescriptor segment, long fromOffset, int maxBytes) {
@@ -340,11 +362,22 @@ final class LogReader {
         return batch.readableBytes() == RecordBatchHeader.BYTES;
     }
 
-    private static long endOfObject(SegmentDescriptor segment) {
-        // What was read from an object may go on into the next segment that is in it.
-        return segment.replicas().isEmpty()
-                ? segment.object().map(o -> o.endOffset()).orElse(0L)
-                : 0;
+    /** What was read from an object may go on into the next segments that are in it, unless compaction put others in their places. */
+    private long endOfObject(SegmentDescriptor segment) {
+        if (!segment.replicas().isEmpty() || segment.object().isEmpty()) {
+            return 0;
+        }
+        long end = segment.object().get().endOffset();
+        for (SegmentDescriptor next :
+                log.partition().chain().from(segment.endOffset()).values()) {
+            if (next.startOffset() >= end) {
+                break;
+            }
+            if (next.isCompacted()) {
+                return next.startOffset();
+            }
+        }
+        return end;
     }
 
     // ---- aborted transactions

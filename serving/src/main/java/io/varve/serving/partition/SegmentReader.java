@@ -102,8 +102,7 @@ final class SegmentReader {
             }
             return context.remote()
                     .checkpoint(segment.object().get(), segment.partition(), atMostOffset)
-                    .handle((checkpoint, failure) ->
-                            failure == null ? new Found(true, checkpoint.flatMap(SegmentReader::decoded)) : found);
+                    .handle((checkpoint, failure) -> failure == null ? ofObject(checkpoint) : found);
         });
     }
 
@@ -130,12 +129,20 @@ final class SegmentReader {
                     if (state.isPresent()) {
                         return CompletableFuture.completedFuture(new Found(true, state));
                     }
-                    boolean none =
-                            reply.status() == BookieStatus.BEYOND_END || reply.status() == BookieStatus.NO_SUCH_SEGMENT;
+                    boolean none = reply.status() == BookieStatus.BEYOND_END
+                            || reply.status() == BookieStatus.NO_SUCH_SEGMENT && mayNeverHaveHadIt(segment);
                     return checkpointFrom(segment, index + 1, atMostOffset)
                             .thenApply(rest ->
                                     rest.state().isPresent() ? rest : new Found(none || rest.answered(), rest.state()));
                 });
+    }
+
+    /**
+     * Whether a replica that says that it has nothing of a segment speaks of all of it. Not if it held a sealed one to its end, as it must have: then it was told to delete its copy (I-9), of whose
+     * checkpoints it knows nothing any more.
+     */
+    private static boolean mayNeverHaveHadIt(SegmentDescriptor segment) {
+        return segment.state() != SegmentDescriptor.State.SEALED || segment.isEmpty();
     }
 
     private static Optional<LogState> stateOf(CheckpointReply reply) {
@@ -150,11 +157,12 @@ final class SegmentReader {
         }
     }
 
-    private static Optional<LogState> decoded(Checkpoint checkpoint) {
+    /** One that can't be read, such as a later version's, isn't none. */
+    private static Found ofObject(Optional<Checkpoint> checkpoint) {
         try {
-            return Optional.of(LogState.decode(checkpoint.state()));
+            return new Found(true, checkpoint.map(found -> LogState.decode(found.state())));
         } catch (CheckpointFormatException unreadable) {
-            return Optional.empty();
+            return new Found(false, Optional.empty());
         }
     }
 
