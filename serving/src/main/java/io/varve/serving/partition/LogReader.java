@@ -12,14 +12,12 @@ import io.varve.serving.core.partition.AbortedTxns;
 import io.varve.serving.core.partition.AbortedTxns.Aborted;
 import io.varve.serving.core.partition.LogState;
 import io.varve.serving.core.partition.TimeIndex;
-import io.varve.serving.kafka.record.RecordTimes;
 import io.varve.serving.log.LogError;
 import io.varve.serving.log.PartitionLog.AbortedTxn;
 import io.varve.serving.log.PartitionLog.Isolation;
 import io.varve.serving.log.PartitionLog.Offsets;
 import io.varve.serving.log.PartitionLog.ReadResult;
 import io.varve.serving.log.PartitionLog.TimestampResult;
-import io.varve.serving.log.PartitionLog.TimestampResult.Found;
 import io.varve.tiering.api.RemoteSegments.Following;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -40,7 +38,6 @@ import org.slf4j.event.Level;
 final class LogReader {
 
     private static final Logger LOG = LoggerFactory.getLogger(LogReader.class);
-    private static final int SCAN_BYTES = 1 << 20;
     private static final long QUIET_NS = TimeUnit.SECONDS.toNanos(10);
     private static final long NEVER = Long.MIN_VALUE;
 
@@ -50,6 +47,7 @@ final class LogReader {
     private final SegmentReader segments;
     private final TailCache tail;
     private final ChainLookup chain;
+    private final TimeLookup times;
     private final Following following = this::objectAfter;
     private long toldNs = NEVER;
 
@@ -60,6 +58,7 @@ final class LogReader {
         this.segments = segments;
         this.tail = tail;
         this.chain = new ChainLookup(context.manifests(), loop, log::partition);
+        this.times = new TimeLookup(context.remote(), loop, log, chain, this::readRaw, this::index);
     }
 
     // ---- batches
@@ -177,7 +176,7 @@ final class LogReader {
         });
     }
 
-    private static long endOf(List<ByteBuf> batches) {
+    static long endOf(List<ByteBuf> batches) {
         ByteBuffer last = batches.get(batches.size() - 1).nioBuffer();
         return RecordBatchHeader.lastOffset(last, last.position()) + 1;
     }
@@ -447,13 +446,20 @@ final class LogReader {
         });
     }
 
+    /**
+     * What the newest checkpoint of a segment says. A sealed segment's is kept.
+     *
+     * @param answer on the loop
+     */
     private void index(SegmentDescriptor segment, BiConsumer<SegmentIndex, LogError> answer) {
-        SegmentIndex known = loop.indexes().get(segment.id().value());
+        boolean isSealed = segment.state() == SegmentDescriptor.State.SEALED;
+        SegmentIndex known = isSealed ? loop.indexes().get(segment.id().value()) : null;
         if (known != null) {
             answer.accept(known, LogError.NONE);
             return;
         }
-        loop.on(segments.checkpoint(segment, segment.endOffset()), (found, failure) -> {
+        long atMostOffset = isSealed ? segment.endOffset() : log.offsets().highWatermark();
+        loop.on(segments.checkpoint(segment, atMostOffset), (found, failure) -> {
             if (failure != null || !found.answered()) {
                 answer.accept(null, LogError.STORAGE_UNAVAILABLE);
                 return;
@@ -463,7 +469,9 @@ final class LogReader {
                             s.aborted(), s.times(), s.offset(), s.segmentStart() == segment.startOffset()))
                     .orElseGet(
                             () -> new SegmentIndex(new AbortedTxns(), new TimeIndex(), segment.startOffset(), false));
-            loop.indexes().put(segment.id().value(), index);
+            if (isSealed) {
+                loop.indexes().put(segment.id().value(), index);
+            }
             answer.accept(index, LogError.NONE);
         });
     }
@@ -471,160 +479,13 @@ final class LogReader {
     // ---- times
     // ------------------------------------------------------------------------------------------------------------------
 
+    /** See {@link TimeLookup#latest}. */
     void maxTimestamp(CompletableFuture<TimestampResult> result) {
-        if (!log.isServing()) {
-            result.complete(new TimestampResult(LogError.NOT_OWNER, Optional.empty()));
-            return;
-        }
-        chain.timestampMsMost(log.offsets().logStart(), (mostOfSealed, error) -> {
-            if (error != LogError.NONE) {
-                result.complete(new TimestampResult(error, Optional.empty()));
-            } else {
-                maxTimestamp(mostOfSealed, result);
-            }
-        });
+        times.latest(result);
     }
 
-    private void maxTimestamp(long mostOfSealed, CompletableFuture<TimestampResult> result) {
-        long max = log.state().segmentMaxTimestampMs();
-        CompletableFuture<TimestampResult> first = new CompletableFuture<>();
-        offsetForTimestamp(Math.max(max, mostOfSealed), log.offsets().highWatermark(), first);
-        first.thenAccept(found -> {
-            // The newest record's time may be the largest and not acknowledged yet.
-            if (found.error() == LogError.NONE && found.found().isEmpty() && mostOfSealed >= 0 && max > mostOfSealed) {
-                offsetForTimestamp(mostOfSealed, log.offsets().highWatermark(), result);
-            } else {
-                result.complete(found);
-            }
-        });
-    }
-
+    /** See {@link TimeLookup#first}. */
     void offsetForTimestamp(long timestampMs, long boundOffset, CompletableFuture<TimestampResult> result) {
-        if (!log.isServing()) {
-            result.complete(new TimestampResult(LogError.NOT_OWNER, Optional.empty()));
-            return;
-        }
-        new TimeSearch(timestampMs, log.offsets().logStart(), boundOffset, result).nextSegment();
-    }
-
-    /** Looks through the segments in order for the first record at or after a time. */
-    private final class TimeSearch {
-
-        private final long timestampMs;
-        private final long logStart;
-        private final long boundOffset;
-        private final CompletableFuture<TimestampResult> result;
-        private long position;
-
-        private TimeSearch(
-                long timestampMs, long logStart, long boundOffset, CompletableFuture<TimestampResult> result) {
-            this.timestampMs = timestampMs;
-            this.logStart = logStart;
-            this.boundOffset = boundOffset;
-            this.position = logStart;
-            this.result = result;
-        }
-
-        private void nextSegment() {
-            chain.atTimestamp(timestampMs, position, (next, error) -> {
-                if (error != LogError.NONE) {
-                    fail(error);
-                    return;
-                }
-                SegmentDescriptor segment = next.orElse(null);
-                long from = segment == null ? boundOffset : Math.max(position, segment.startOffset());
-                if (from >= boundOffset) {
-                    finish(Optional.empty());
-                } else if (segment.state() != SegmentDescriptor.State.SEALED) {
-                    position = boundOffset;
-                    lookInOpen(from);
-                } else {
-                    position = segment.endOffset();
-                    lookInSealed(segment, from);
-                }
-            });
-        }
-
-        private void lookInOpen(long from) {
-            LogState state = log.state();
-            long start = state.times().firstAtLeast(timestampMs, from);
-            if (start < 0) {
-                finish(Optional.empty());
-            } else {
-                scan(start, boundOffset);
-            }
-        }
-
-        private void lookInSealed(SegmentDescriptor segment, long from) {
-            if (segment.replicas().isEmpty() && segment.isOffloaded()) {
-                loop.on(
-                        context.remote()
-                                .entryForTimestamp(segment.object().orElseThrow(), segment.partition(), timestampMs),
-                        (entry, failure) -> {
-                            if (failure != null) {
-                                fail(LogError.STORAGE_UNAVAILABLE);
-                            } else if (entry.isEmpty() || entry.get() >= segment.endOffset()) {
-                                nextSegment();
-                            } else {
-                                scan(Math.max(from, entry.get()), segment.endOffset());
-                            }
-                        });
-                return;
-            }
-            index(segment, (index, error) -> {
-                if (error != LogError.NONE) {
-                    fail(error);
-                    return;
-                }
-                long start = index.ofSegment() ? index.times().firstAtLeast(timestampMs, from) : from;
-                scan(start >= 0 ? start : Math.max(from, index.offset()), segment.endOffset());
-            });
-        }
-
-        private void scan(long from, long endOffset) {
-            long end = Math.min(endOffset, boundOffset);
-            if (from >= end) {
-                nextSegment();
-                return;
-            }
-            readRaw(from, SCAN_BYTES, true, end, (batches, error) -> {
-                if (error != LogError.NONE) {
-                    fail(error);
-                    return;
-                }
-                try {
-                    Optional<Found> found = search(batches);
-                    if (found.isPresent()) {
-                        finish(found);
-                    } else {
-                        scan(endOf(batches), endOffset);
-                    }
-                } finally {
-                    batches.forEach(ByteBuf::release);
-                }
-            });
-        }
-
-        private Optional<Found> search(List<ByteBuf> batches) {
-            for (ByteBuf batch : batches) {
-                ByteBuffer bytes = batch.nioBuffer();
-                if (RecordBatchHeader.maxTimestampMs(bytes, bytes.position()) >= timestampMs
-                        && !RecordBatchHeader.isControl(bytes, bytes.position())) {
-                    Optional<Found> found = RecordTimes.firstAtLeast(bytes, timestampMs, logStart);
-                    if (found.isPresent()) {
-                        return found;
-                    }
-                }
-            }
-            return Optional.empty();
-        }
-
-        private void finish(Optional<Found> found) {
-            result.complete(new TimestampResult(LogError.NONE, found));
-        }
-
-        private void fail(LogError error) {
-            result.complete(new TimestampResult(error, Optional.empty()));
-        }
+        times.first(timestampMs, boundOffset, result);
     }
 }

@@ -25,6 +25,7 @@ import io.varve.serving.log.PartitionLog.AbortedTxn;
 import io.varve.serving.log.PartitionLog.Isolation;
 import io.varve.serving.log.PartitionLog.Offsets;
 import io.varve.serving.log.PartitionLog.ReadResult;
+import io.varve.serving.log.PartitionLog.TimestampResult;
 import io.varve.tiering.api.RemoteReadException.Kind;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -194,6 +195,88 @@ class LogReaderTest {
         assertThat(bases(told)).containsExactly(0L, 1L);
     }
 
+    // ---- times
+
+    @Test
+    void theLatestTimeIsThatOfAnAcknowledgedRecordHoweverMuchIsUnderWay() {
+        List<ByteBuffer> batches = List.of(data(0, 100), data(1, 150), data(2, 120), data(3, 900));
+        tiers.hold(1, batches, null);
+        log.chain = chain(open(1, 0));
+        log.state = stateOf(0, batches);
+        log.highWatermark = 3;
+        log.end = 4;
+        assertThat(latest()).contains(at(1, 150));
+    }
+
+    @Test
+    void theLatestTimeIsFoundInWhicheverTierItIs() {
+        tiers.upload("o", List.of(data(0, 500), data(1, 100)), null);
+        tiers.hold(2, List.of(data(2, 300), data(3, 200)), null);
+        log.chain = chain(sealed(1, 0, 2, false, new ObjectRef("o", 1, 1, 1, 0, 2, 500), false), open(2, 2));
+        log.endsAt(4);
+        log.state = LogState.empty(2);
+        apply(log.state, data(2, 300));
+        apply(log.state, data(3, 200));
+        assertThat(latest()).contains(at(0, 500));
+
+        tiers.upload("o", List.of(data(0, 250), data(1, 100)), null);
+        log.chain = chain(sealed(1, 0, 2, false, new ObjectRef("o", 1, 1, 1, 0, 2, 250), false), open(2, 2));
+        assertThat(latest()).contains(at(2, 300));
+    }
+
+    /** As Kafka counts them. */
+    @Test
+    void aMarkerMayHaveTheLatestTime() {
+        List<ByteBuffer> batches = List.of(transactional(0, PRODUCER), marker(1, PRODUCER, true));
+        tiers.hold(1, batches, null);
+        log.chain = chain(open(1, 0));
+        log.state = stateOf(0, batches);
+        log.endsAt(2);
+        assertThat(latest()).contains(at(1, RecordBatchHeader.maxTimestampMs(batches.get(1), 0)));
+        tiers.upload("o", batches, null);
+        log.chain = chain(sealed(1, 0, 2, false, "o", false));
+        assertThat(latest()).contains(at(1, RecordBatchHeader.maxTimestampMs(batches.get(1), 0)));
+    }
+
+    @Test
+    void aLogWithoutRecordsHasNoLatestTime() {
+        log.chain = chain(open(1, 0));
+        log.endsAt(0);
+        assertThat(latest()).isEmpty();
+    }
+
+    /** The owner's state is about the segment to come as soon as the roll begins; the metadata knows of it when it is over. */
+    @Test
+    void timesAreFoundInTheOpenSegmentWhileARollIsUnderWay() {
+        List<ByteBuffer> batches = List.of(data(0, 100), data(1, 150), data(2, 120));
+        LogState state = stateOf(0, batches);
+        for (ByteBuffer checkpoint :
+                new ByteBuffer[] {null, stateOf(0, batches.subList(0, 1)).encode()}) {
+            tiers.hold(1, batches, checkpoint);
+            log.chain = chain(open(1, 0));
+            log.state = LogState.decode(state.encode());
+            log.state.onSegment(3, LogState.KEEP_ABORTED);
+            log.highWatermark = 3;
+            apply(log.state, data(3, 900));
+            log.end = 4;
+            assertThat(firstAt(100)).contains(at(0, 100));
+            assertThat(firstAt(120)).contains(at(1, 150));
+            assertThat(firstAt(900)).as("not acknowledged").isEmpty();
+            assertThat(latest()).contains(at(1, 150));
+        }
+    }
+
+    @Test
+    void aStoreThatIsAwayIsNoAnswerToATime_I7() {
+        tiers.upload("o", List.of(data(0, 100)), null);
+        log.chain = chain(sealed(1, 0, 1, false, "o", false), open(2, 1));
+        log.endsAt(1);
+        tiers.breakReads(Kind.UNAVAILABLE);
+        CompletableFuture<TimestampResult> result = new CompletableFuture<>();
+        reader.offsetForTimestamp(50, 1, result);
+        assertThat(result.join().error()).isEqualTo(LogError.STORAGE_UNAVAILABLE);
+    }
+
     // ---- the log
 
     /** What a test says of the log, at any time. */
@@ -261,6 +344,27 @@ class LogReaderTest {
         }
         result.release();
         return bases;
+    }
+
+    private Optional<List<Long>> latest() {
+        CompletableFuture<TimestampResult> result = new CompletableFuture<>();
+        reader.maxTimestamp(result);
+        return found(result);
+    }
+
+    private Optional<List<Long>> firstAt(long timestampMs) {
+        CompletableFuture<TimestampResult> result = new CompletableFuture<>();
+        reader.offsetForTimestamp(timestampMs, log.highWatermark, result);
+        return found(result);
+    }
+
+    private static Optional<List<Long>> found(CompletableFuture<TimestampResult> result) {
+        assertThat(result.join().error()).isEqualTo(LogError.NONE);
+        return result.join().found().map(found -> at(found.offset(), found.timestampMs()));
+    }
+
+    private static List<Long> at(long offset, long timestampMs) {
+        return List.of(offset, timestampMs);
     }
 
     private LogState stateOf(long startOffset, List<ByteBuffer> batches) {
@@ -346,5 +450,23 @@ class LogReaderTest {
                 1,
                 Optional.of(object),
                 isCompacted);
+    }
+
+    private static SegmentDescriptor open(long id, long start) {
+        return new SegmentDescriptor(
+                new SegmentId(id),
+                PARTITION,
+                0,
+                SegmentDescriptor.State.OPEN,
+                start,
+                SegmentDescriptor.UNSEALED,
+                1,
+                List.of(new Replica(new BookieId(1), 0)),
+                List.of(),
+                -1,
+                -1,
+                0,
+                -1,
+                Optional.empty());
     }
 }

@@ -55,10 +55,19 @@ public final class TimeIndex {
         return -1;
     }
 
-    /** The largest time in it, -1 if it is empty. */
-    public long maxTimestampMs() {
+    /** Where the last stretch begins that begins below an offset; -1 if none does. */
+    public long lastStretchBelow(long offset) {
+        long last = -1;
+        for (int row = 0; row < count && offsets[row] < offset; row++) {
+            last = offsets[row];
+        }
+        return last;
+    }
+
+    /** The largest time of the stretches that begin below an offset, -1 if none does. */
+    public long maxTimestampMsBelow(long offset) {
         long max = -1;
-        for (int row = 0; row < count; row++) {
+        for (int row = 0; row < count && offsets[row] < offset; row++) {
             max = Math.max(max, maxTimestamps[row]);
         }
         return max;
