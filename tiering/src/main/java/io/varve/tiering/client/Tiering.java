@@ -37,6 +37,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.BiConsumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -50,6 +51,10 @@ public final class Tiering implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(Tiering.class);
 
     private static final int LOCAL_THREADS = 4;
+
+    /** A node doesn't wait any longer for what it would start without. */
+    private static final long START_WAIT_MS = 10_000;
+
     private static final long BACKOFF_FIRST_MS = 50;
 
     /** Those who wait do so for up to twice as long, which is how long a store may be well again before the last of them notices. */
@@ -140,19 +145,17 @@ public final class Tiering implements AutoCloseable {
 
     /** Tries everything that will be asked of the store, and says in one line what is wrong. */
     public StoreVerdict probe() {
-        BucketProbe.Verdict verdict = verdict();
+        BucketProbe.Verdict verdict = newProbe().run().join();
         return new StoreVerdict(verdict.isSound(), verdict.line());
     }
 
-    private BucketProbe.Verdict verdict() {
-        return new BucketProbe(store, "", Long.toHexString(randomness.nextLong()))
-                .run()
-                .join();
+    private BucketProbe newProbe() {
+        return new BucketProbe(store, "", Long.toHexString(randomness.nextLong()));
     }
 
     /**
      * What a node does before it serves: tries the store, and claims the prefix for its cluster. A store that is only away for the moment
-     * keeps nobody from starting, for bookies hold what can't be uploaded yet.
+     * keeps nobody from starting, nor does one that takes its time, for bookies hold what can't be uploaded yet.
      *
      * @param clusterId whose it must be
      * @throws StartupException NO_BUCKET with one line, if the store answers and can't be used, or is another cluster's
@@ -161,12 +164,32 @@ public final class Tiering implements AutoCloseable {
         if (!config.get(TieringConfig.CHECK_AT_START)) {
             return;
         }
-        BucketProbe.Verdict verdict = verdict();
-        if (!verdict.isSound()) {
+        CompletableFuture<Void> checked = newProbe().run().thenCompose(verdict -> {
+            if (verdict.isSound()) {
+                return claim(clusterId);
+            }
             refuseUnlessAway(verdict.kind(), verdict.line());
-            return;
+            return CompletableFuture.completedFuture(null);
+        });
+        try {
+            checked.copy().orTimeout(START_WAIT_MS, TimeUnit.MILLISECONDS).join();
+        } catch (CompletionException e) {
+            Throwable root = StoreFailures.root(e);
+            if (root instanceof StartupException refused) {
+                throw refused;
+            }
+            if (!(root instanceof TimeoutException)) {
+                throw e;
+            }
+            log.warn("event=store_away reason=\"{}: no verdict within {} ms\"", store.describe(), START_WAIT_MS);
+            checked.whenComplete((done, failure) -> {
+                if (failure != null) {
+                    log.error(
+                            "event=store_unusable reason=\"{}\"",
+                            StoreFailures.root(failure).getMessage());
+                }
+            });
         }
-        claim(clusterId);
     }
 
     /** Copies of the cluster's metadata in the bucket. */
@@ -215,18 +238,17 @@ public final class Tiering implements AutoCloseable {
         return new ManifestWorker(store, bucketId);
     }
 
-    private void claim(String clusterId) {
-        CompletableFuture<Void> claimed =
-                new ClusterMarker(store, bucketId, clusterId).claim(Long.toHexString(randomness.nextLong()));
-        try {
-            claimed.join();
-        } catch (CompletionException e) {
-            if (StoreFailures.root(e) instanceof StartupException refused) {
-                throw refused;
-            }
-            StoreException trouble = StoreFailures.of(e);
-            refuseUnlessAway(trouble.kind(), store.describe() + ": " + trouble.getMessage());
-        }
+    private CompletableFuture<Void> claim(String clusterId) {
+        return new ClusterMarker(store, bucketId, clusterId)
+                .claim(Long.toHexString(randomness.nextLong()))
+                .exceptionally(failure -> {
+                    if (StoreFailures.root(failure) instanceof StartupException refused) {
+                        throw refused;
+                    }
+                    StoreException trouble = StoreFailures.of(failure);
+                    refuseUnlessAway(trouble.kind(), store.describe() + ": " + trouble.getMessage());
+                    return null;
+                });
     }
 
     private static void refuseUnlessAway(StoreException.Kind kind, String line) {

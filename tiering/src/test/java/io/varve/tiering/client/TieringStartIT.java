@@ -1,0 +1,82 @@
+package io.varve.tiering.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.varve.base.StartupException;
+import io.varve.protocol.config.ConfigSchema;
+import io.varve.protocol.runtime.SystemClock;
+import io.varve.tiering.testing.PlainS3Server;
+import io.varve.tiering.testing.PlainS3Server.Trouble;
+import io.varve.tiering.testing.SteppedRandomness;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A node starts without a store that is away, at once or nearly, and doesn't with one that can't be used or is another cluster's. */
+class TieringStartIT {
+
+    private final PlainS3Server server;
+
+    TieringStartIT() throws Exception {
+        server = new PlainS3Server(false);
+    }
+
+    @AfterEach
+    void stop() {
+        server.close();
+    }
+
+    /** Bookies that come back together while the store is away are needed by everybody. */
+    @Test
+    @Timeout(20)
+    void aStoreThatNeverAnswersHoldsUpNobodyForLong() {
+        server.always(new Trouble.Stall());
+        start("cluster-1");
+    }
+
+    @Test
+    @Timeout(20)
+    void aStoreThatIsOverloadedHoldsUpNobodyForLong() {
+        server.always(new Trouble.Answer(503, "SlowDown"));
+        start("cluster-1");
+    }
+
+    @Test
+    void aStoreThatRefusesIsNoStore() {
+        server.always(new Trouble.Answer(403, "AccessDenied"));
+        assertThatThrownBy(() -> start("cluster-1"))
+                .isInstanceOfSatisfying(
+                        StartupException.class,
+                        refused -> assertThat(refused.reason()).isEqualTo(StartupException.Reason.NO_BUCKET))
+                .hasMessageContaining("403 AccessDenied");
+    }
+
+    @Test
+    void aSecondClusterIsRefusedAndTheFirstIsNot() {
+        start("cluster-1");
+        assertThatThrownBy(() -> start("cluster-2"))
+                .isInstanceOf(StartupException.class)
+                .hasMessageContaining("belongs to cluster cluster-1");
+        assertThatCode(() -> start("cluster-1")).doesNotThrowAnyException();
+    }
+
+    private void start(String cluster) {
+        ConfigSchema schema = TieringConfig.addTo(ConfigSchema.of("test")).build();
+        TieringConfig config = new TieringConfig(schema.check("test", server.config(), Map.of(), Map.of()));
+        try (Tiering tiering = Tiering.open(
+                config,
+                cluster,
+                SystemClock.INSTANCE,
+                new SteppedRandomness(cluster.hashCode()),
+                new SimpleMeterRegistry(),
+                (what, fault) -> {
+                    throw new AssertionError(what, fault);
+                })) {
+            tiering.checkAtStart(cluster);
+        }
+    }
+}
