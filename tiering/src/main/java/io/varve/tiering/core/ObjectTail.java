@@ -120,10 +120,24 @@ public record ObjectTail(ObjectFooter footer, BlockIndex index, int crc, long le
         if (footer.indexCrc() != Crc.of(tail, at, bytes)) {
             throw ObjectFormatException.corrupt("the index's checksum is wrong");
         }
-        return BlockIndex.decode(
+        BlockIndex index = BlockIndex.decode(
                 tail.duplicate().position(at).limit(at + bytes),
                 footer.blocks(),
                 footer.indexEntryBytes(),
                 footer.blocksEnd());
+        checkCovers(index, footer);
+        return index;
+    }
+
+    /** Every offset of the object is in a block: readers ask the index for any of them. */
+    private static void checkCovers(BlockIndex index, ObjectFooter footer) throws ObjectFormatException {
+        int blocks = index.blocks();
+        boolean covers = blocks == 0
+                ? footer.startOffset() == footer.endOffset()
+                : index.firstOffset(0) == footer.startOffset() && index.firstOffset(blocks - 1) < footer.endOffset();
+        if (!covers) {
+            throw ObjectFormatException.corrupt("the blocks are not of the offsets " + footer.startOffset() + " to "
+                    + footer.endOffset() + " that the footer speaks of");
+        }
     }
 }

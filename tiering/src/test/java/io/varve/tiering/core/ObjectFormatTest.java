@@ -67,6 +67,59 @@ class ObjectFormatTest {
         assertThat(footer.entries()).isEqualTo(30);
     }
 
+    /** Checksums are right if a writer was wrong: what a reader asks the index for must be there all the same. */
+    @Test
+    void anIndexThatDoesNotCoverTheObjectIsDamage() throws Exception {
+        BuiltObject object = BuiltObject.of(
+                List.of(TestSegments.segment(9, 100, 40, 300, true)), 4096, Lz4FrameCompression.INSTANCE);
+        long end = object.tail().footer().endOffset();
+        for (long[] bounds : new long[][] {{90, end}, {101, end}, {100, 101}}) {
+            assertThatThrownBy(() -> tailOf(object, bounds[0], bounds[1]))
+                    .isInstanceOf(ObjectFormatException.class)
+                    .hasMessageContaining("the blocks are not of the offsets");
+        }
+        assertThat(tailOf(object, 100, end)).isInstanceOf(ObjectTail.Result.Found.class);
+    }
+
+    /** The tail as a writer writes it that takes the object for one of other offsets. */
+    private static ObjectTail.Result tailOf(BuiltObject object, long startOffset, long endOffset)
+            throws ObjectFormatException {
+        ObjectFooter footer = object.tail().footer();
+        ObjectFooter.Segment segment = footer.segments().get(0);
+        ObjectFooter other = new ObjectFooter(
+                footer.clusterId(),
+                footer.topicName(),
+                footer.partition(),
+                footer.attemptId(),
+                startOffset,
+                endOffset,
+                footer.maxTimestampMs(),
+                footer.entries(),
+                footer.rawBytes(),
+                footer.createdMs(),
+                footer.headerCrc(),
+                footer.blocksEnd(),
+                footer.indexEntryBytes(),
+                footer.blocks(),
+                footer.indexCrc(),
+                footer.sections(),
+                List.of(new ObjectFooter.Segment(
+                        segment.id(),
+                        segment.epoch(),
+                        startOffset,
+                        endOffset,
+                        segment.bytes(),
+                        segment.maxTimestampMs(),
+                        segment.createdMs(),
+                        segment.sealedMs())));
+        ByteBuffer all = ByteBuffer.wrap(object.bytes());
+        int trailer = all.limit() - ObjectFormat.TRAILER_BYTES;
+        int indexBytes = all.getInt(trailer);
+        int indexAt = trailer - all.getInt(trailer + 4) - indexBytes;
+        ByteBuffer tail = ObjectTail.encode(all.slice(indexAt, indexBytes), other, indexAt);
+        return ObjectTail.decode(tail, indexAt + tail.remaining());
+    }
+
     @Test
     void theNewestCheckpointNotAboveAnOffsetIsFound() throws Exception {
         BuiltObject object = BuiltObject.of(TestSegments.chain(3, 10, 200, true), 4096, BlockCompression.NONE);
