@@ -11,7 +11,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -61,6 +63,45 @@ class PlainS3StoreIT extends ObjectStoreContract {
             assertFails(other.deleteAll(List.of("a", "b")), Kind.REFUSED);
             assertThat(get(store.deleteAll(List.of("a", "b")))).isEmpty();
             assertThat(get(store.head("a"))).isEmpty();
+        }
+    }
+
+    @Test
+    void encryptionAndStorageClassAreAskedForWithEachObjectHoweverItIsWritten() throws Exception {
+        Map<S3Settings.Encryption, Map<String, String>> asked = Map.of(
+                new S3Settings.Encryption.BucketDefault(),
+                Map.of(),
+                new S3Settings.Encryption.StoreKeys(),
+                Map.of("x-amz-server-side-encryption", "AES256"),
+                new S3Settings.Encryption.Kms(Optional.empty()),
+                Map.of("x-amz-server-side-encryption", "aws:kms"),
+                new S3Settings.Encryption.Kms(Optional.of("key-7")),
+                Map.of(
+                        "x-amz-server-side-encryption",
+                        "aws:kms",
+                        "x-amz-server-side-encryption-aws-kms-key-id",
+                        "key-7"));
+        for (Map.Entry<S3Settings.Encryption, Map<String, String>> one : asked.entrySet()) {
+            S3Settings plain = settings(server.endpoint(), S3Settings.Profile.GENERIC, fixed("key-1"));
+            S3Settings settings = new S3Settings(
+                    plain.bucket(),
+                    plain.region(),
+                    plain.endpoint(),
+                    plain.dialect(),
+                    one.getKey(),
+                    Optional.of("STANDARD_IA"),
+                    plain.credentials(),
+                    plain.connectionsMax(),
+                    plain.connectMs());
+            int before = server.writes().size();
+            try (ObjectStore store = new S3ObjectStore(settings)) {
+                get(store.put("whole", ByteBuffer.allocate(10)));
+                get(store.abortUpload("parts", get(store.createUpload("parts"))));
+            }
+            Map<String, String> wanted = new TreeMap<>(one.getValue());
+            wanted.put("x-amz-storage-class", "STANDARD_IA");
+            List<Map<String, String>> writes = server.writes();
+            assertThat(writes.subList(before, writes.size())).containsExactly(wanted, wanted);
         }
     }
 

@@ -61,10 +61,13 @@ public final class PlainS3Server implements AutoCloseable {
     private final TreeMap<String, TreeMap<Integer, byte[]>> uploads = new TreeMap<>();
     private final ConcurrentLinkedQueue<Trouble> troubles = new ConcurrentLinkedQueue<>();
     private final ConcurrentLinkedQueue<String> accessKeys = new ConcurrentLinkedQueue<>();
+    private final ConcurrentLinkedQueue<Map<String, String>> writes = new ConcurrentLinkedQueue<>();
     private final CountDownLatch stopped = new CountDownLatch(1);
     private final boolean lenient;
     private volatile String onlyAccessKey;
+    private final AtomicLong requests = new AtomicLong();
     private volatile Trouble lasting;
+    private volatile int percent = 100;
     private volatile long firstByteMs;
     private volatile long bytesPerSecond;
     private int uploadNumber;
@@ -123,6 +126,12 @@ public final class PlainS3Server implements AutoCloseable {
 
     /** Every request goes wrong like this from now on. */
     public void always(Trouble trouble) {
+        often(100, trouble);
+    }
+
+    /** So many of a hundred requests go wrong like this from now on, evenly spread. */
+    public void often(int ofHundred, Trouble trouble) {
+        percent = ofHundred;
         lasting = trouble;
     }
 
@@ -148,6 +157,41 @@ public final class PlainS3Server implements AutoCloseable {
         return bodyNs.get();
     }
 
+    /** What each request that begins an object, whole or in parts, asked for in headers of S3's own, in order. */
+    public List<Map<String, String>> writes() {
+        return List.copyOf(writes);
+    }
+
+    private void note(HttpExchange exchange) {
+        Map<String, String> asked = new TreeMap<>();
+        exchange.getRequestHeaders().forEach((name, values) -> {
+            String lower = name.toLowerCase(java.util.Locale.ROOT);
+            if (lower.startsWith("x-amz-server-side-") || lower.startsWith("x-amz-storage-")) {
+                asked.put(lower, values.get(0));
+            }
+        });
+        writes.add(asked);
+    }
+
+    /** The keys of all objects. */
+    public synchronized List<String> keys() {
+        return List.copyOf(objects.keySet());
+    }
+
+    /** The bytes of an object. */
+    public synchronized byte[] content(String key) throws IOException {
+        Blob object = objects.get(key);
+        return object.read(0, (int) object.length());
+    }
+
+    /** Puts other bytes in the place of an object's, behind everybody's back; with none it is gone. */
+    public synchronized void tamper(String key, Optional<byte[]> content) throws IOException {
+        forget(key);
+        if (content.isPresent()) {
+            objects.put(key, blob(List.of(content.get())));
+        }
+    }
+
     /** From now on only this key is taken. */
     public void rotateTo(String accessKey) {
         onlyAccessKey = accessKey;
@@ -168,7 +212,8 @@ public final class PlainS3Server implements AutoCloseable {
     private void handle(HttpExchange exchange) throws IOException {
         byte[] body = exchange.getRequestBody().readAllBytes();
         Trouble next = troubles.poll();
-        Trouble trouble = next == null ? lasting : next;
+        boolean isUnlucky = requests.incrementAndGet() * percent % 100 < percent;
+        Trouble trouble = next == null && isUnlucky ? lasting : next;
         if (trouble instanceof Trouble.Answer answer) {
             error(exchange, answer.status(), answer.code());
         } else if (trouble instanceof Trouble.Stall) {
@@ -244,6 +289,7 @@ public final class PlainS3Server implements AutoCloseable {
         switch (exchange.getRequestMethod()) {
             case "PUT" -> {
                 if (uploadId.isEmpty()) {
+                    note(exchange);
                     objects.put(key, blob(List.of(body)));
                 } else if (uploads.containsKey(uploadId)) {
                     uploads.get(uploadId).put(Integer.parseInt(query(exchange, "partNumber", "")), body);
@@ -413,6 +459,7 @@ public final class PlainS3Server implements AutoCloseable {
 
     private void post(HttpExchange exchange, String key, String uploadId, String body) throws IOException {
         if ("uploads".equals(query(exchange, "uploads", "x"))) {
+            note(exchange);
             String id = ++uploadNumber + "-" + key;
             uploads.put(id, new TreeMap<>());
             answer(
