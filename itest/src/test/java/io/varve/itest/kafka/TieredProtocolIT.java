@@ -6,11 +6,7 @@ import io.varve.itest.cluster.Await;
 import io.varve.itest.cluster.ClusterShape;
 import io.varve.itest.cluster.Clusters;
 import io.varve.itest.cluster.ProcessCluster;
-import java.io.DataInputStream;
-import java.io.DataOutputStream;
-import java.io.IOException;
-import java.net.Socket;
-import java.nio.ByteBuffer;
+import io.varve.itest.cluster.RawRequest;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -33,12 +29,10 @@ import org.apache.kafka.common.message.OffsetForLeaderEpochRequestData.OffsetFor
 import org.apache.kafka.common.message.OffsetForLeaderEpochResponseData.EpochEndOffset;
 import org.apache.kafka.common.record.internal.RecordBatch;
 import org.apache.kafka.common.requests.AbstractRequest;
-import org.apache.kafka.common.requests.AbstractResponse;
 import org.apache.kafka.common.requests.FetchRequest;
 import org.apache.kafka.common.requests.FetchResponse;
 import org.apache.kafka.common.requests.OffsetsForLeaderEpochRequest;
 import org.apache.kafka.common.requests.OffsetsForLeaderEpochResponse;
-import org.apache.kafka.common.requests.RequestHeader;
 import org.apache.kafka.common.serialization.StringDeserializer;
 import org.apache.kafka.common.serialization.StringSerializer;
 import org.junit.jupiter.api.Test;
@@ -251,7 +245,7 @@ class TieredProtocolIT {
                         List.of(new OffsetForLeaderPartition().setPartition(0).setLeaderEpoch(epoch))));
         AbstractRequest request =
                 OffsetsForLeaderEpochRequest.Builder.forConsumer(topics).build((short) 4);
-        EpochEndOffset end = ((OffsetsForLeaderEpochResponse) ask(owner(topic), request))
+        EpochEndOffset end = ((OffsetsForLeaderEpochResponse) RawRequest.ask(owner(topic), request))
                 .data()
                 .topics()
                 .find(topic)
@@ -273,27 +267,12 @@ class TieredProtocolIT {
                                 .setPartition(0)
                                 .setFetchOffset(offset)
                                 .setPartitionMaxBytes(1)))));
-        FetchResponse answer = (FetchResponse) ask(owner(topic), new FetchRequest(data, (short) 11));
+        FetchResponse answer = (FetchResponse) RawRequest.ask(owner(topic), new FetchRequest(data, (short) 11));
         Iterable<? extends RecordBatch> batches = FetchResponse.recordsOrFail(
                         answer.data().responses().get(0).partitions().get(0))
                 .batches();
         return StreamSupport.stream(batches.spliterator(), false)
                 .map(batch -> (RecordBatch) batch)
                 .toList();
-    }
-
-    private static AbstractResponse ask(Node broker, AbstractRequest request) throws IOException {
-        try (Socket socket = new Socket(broker.host(), broker.port())) {
-            socket.setSoTimeout((int) PATIENCE.toMillis());
-            RequestHeader header = new RequestHeader(request.apiKey(), request.version(), "raw", 1);
-            ByteBuffer frame = request.serializeWithHeader(header);
-            DataOutputStream out = new DataOutputStream(socket.getOutputStream());
-            out.writeInt(frame.remaining());
-            out.write(frame.array(), frame.arrayOffset() + frame.position(), frame.remaining());
-            DataInputStream in = new DataInputStream(socket.getInputStream());
-            byte[] answer = new byte[in.readInt()];
-            in.readFully(answer);
-            return AbstractResponse.parseResponse(ByteBuffer.wrap(answer), header);
-        }
     }
 }

@@ -24,7 +24,7 @@ import org.apache.kafka.common.serialization.StringSerializer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** C4.4 of the user reports: offsets are looked up by time in a store that takes five seconds for each answer, and those who read and write elsewhere don't notice. */
+/** C4.4 and C13.5 of the user reports: offsets are looked up by time in a store that takes five seconds for each answer, and those who read and write elsewhere don't notice. */
 class SlowLookupsIT {
 
     private static final Duration PATIENCE = Duration.ofMinutes(3);
@@ -32,6 +32,7 @@ class SlowLookupsIT {
     private static final int LOOKUPS = 50;
     private static final int ROUNDS = 40;
     private static final TopicPartition COLD = new TopicPartition("cold", 0);
+    private static final TopicPartition COLDER = new TopicPartition("colder", 0);
     private static final TopicPartition WARM = new TopicPartition("warm", 0);
 
     @RegisterExtension
@@ -41,17 +42,15 @@ class SlowLookupsIT {
     void whoeverWaitsForTheStoreHoldsUpNobodyElse() throws Exception {
         try (PlainS3Server store = new PlainS3Server(true)) {
             ProcessCluster cluster = clusters.start(shape(store));
-            cluster.createTopic(
-                    COLD.topic(), 1, Map.of("segment.ms", "300", "local.retention.ms", "1", "retention.ms", "-1"));
+            for (TopicPartition cold : List.of(COLD, COLDER)) {
+                cluster.createTopic(
+                        cold.topic(), 1, Map.of("segment.ms", "300", "local.retention.ms", "1", "retention.ms", "-1"));
+            }
             cluster.createTopic(WARM.topic(), 1, Map.of());
             try (KafkaProducer<String, String> producer = producer(cluster);
                     Admin admin = cluster.admin()) {
-                for (int i = 0; i < SEGMENTS; i++) {
-                    producer.send(new ProducerRecord<>(COLD.topic(), 0, 10L * i, "k", "v"))
-                            .get();
-                    int written = i + 1;
-                    Await.until("a segment in object storage alone", PATIENCE, () -> firstLocal(admin) == written);
-                }
+                write(producer, admin, COLD, SEGMENTS);
+                write(producer, admin, COLDER, 2);
             }
             // The next process has read nothing of the bucket yet.
             cluster.broker(1).terminate();
@@ -83,7 +82,28 @@ class SlowLookupsIT {
                             .offset();
                     assertThat(found).isEqualTo(i % SEGMENTS);
                 }
+                // C13.5, S13: each answer takes longer than a fetch waits; nobody is told that there is nothing there,
+                // or that it is out of range.
+                consumer.assign(List.of(COLDER));
+                consumer.seek(COLDER, 0);
+                List<Long> read = new ArrayList<>();
+                Await.until("both records that are in the store", PATIENCE, () -> {
+                    consumer.poll(Duration.ofSeconds(1)).forEach(record -> read.add(record.offset()));
+                    return read.size() >= 2;
+                });
+                assertThat(read).containsExactly(0L, 1L);
             }
+        }
+    }
+
+    /** So many segments of one record each, in object storage alone. */
+    private static void write(KafkaProducer<String, String> producer, Admin admin, TopicPartition to, int segments)
+            throws Exception {
+        for (int i = 0; i < segments; i++) {
+            producer.send(new ProducerRecord<>(to.topic(), 0, 10L * i, "k", "v"))
+                    .get();
+            int written = i + 1;
+            Await.until("a segment in object storage alone", PATIENCE, () -> firstLocal(admin, to) == written);
         }
     }
 
@@ -97,12 +117,12 @@ class SlowLookupsIT {
                 () -> !consumer.poll(Duration.ofSeconds(1)).isEmpty());
     }
 
-    private static long firstLocal(Admin admin) {
+    private static long firstLocal(Admin admin, TopicPartition of) {
         try {
-            return admin.listOffsets(Map.of(COLD, OffsetSpec.earliestLocal()))
+            return admin.listOffsets(Map.of(of, OffsetSpec.earliestLocal()))
                     .all()
                     .get(60, TimeUnit.SECONDS)
-                    .get(COLD)
+                    .get(of)
                     .offset();
         } catch (Exception e) {
             throw new AssertionError(e);
@@ -123,6 +143,8 @@ class SlowLookupsIT {
 
     private static KafkaConsumer<String, String> consumer(ProcessCluster cluster) {
         return new KafkaConsumer<>(
-                Map.of("bootstrap.servers", cluster.bootstrap()), new StringDeserializer(), new StringDeserializer());
+                Map.of("bootstrap.servers", cluster.bootstrap(), "auto.offset.reset", "none"),
+                new StringDeserializer(),
+                new StringDeserializer());
     }
 }
