@@ -3,6 +3,7 @@ package io.varve.itest.tier;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.varve.base.PartitionId;
+import io.varve.cli.report.OffloadReport;
 import io.varve.itest.cluster.Await;
 import io.varve.itest.cluster.ClusterShape;
 import io.varve.itest.cluster.Clusters;
@@ -66,7 +67,7 @@ class StoreBadDaysIT {
             cluster.createTopic(
                     COLD, 1, Map.of("segment.bytes", "1048576", "retention.ms", "-1", "local.retention.bytes", "0"));
             cluster.createTopic(WARM, 1, Map.of());
-            write();
+            write(RECORDS);
             Await.until(
                     "nearly all is in object storage alone",
                     PATIENCE,
@@ -86,6 +87,7 @@ class StoreBadDaysIT {
                 readsAll();
                 store.mend();
             }
+            keysThatAreRefusedStopUploadsUntilTheyAreTakenAgain(store);
         }
     }
 
@@ -100,12 +102,12 @@ class StoreBadDaysIT {
                 .withStore(config);
     }
 
-    private void write() throws Exception {
+    private void write(int count) throws Exception {
         try (KafkaProducer<byte[], byte[]> producer = new KafkaProducer<>(
                 Map.of("bootstrap.servers", cluster.bootstrap()),
                 new ByteArraySerializer(),
                 new ByteArraySerializer())) {
-            for (int number = 0; number < RECORDS; number++) {
+            for (int number = 0; number < count; number++) {
                 producer.send(new ProducerRecord<>(COLD, 0, null, records.value(number)));
             }
             producer.send(new ProducerRecord<>(WARM, 0, null, records.value(0)));
@@ -193,15 +195,41 @@ class StoreBadDaysIT {
         }
     }
 
+    /** Nobody restarts anything: the status says why nothing is uploaded, and then it goes on. */
+    private void keysThatAreRefusedStopUploadsUntilTheyAreTakenAgain(PlainS3Server store) throws Exception {
+        store.rotateTo("another");
+        write(4_000);
+        Await.until("the status says why", PATIENCE, () -> offloads().errors().containsKey("FORBIDDEN"));
+        store.rotateTo("any");
+        Await.until(
+                "all that is sealed is uploaded",
+                PATIENCE,
+                () -> offloads().errors().isEmpty()
+                        && chain().stream()
+                                .noneMatch(segment ->
+                                        segment.state() == SegmentDescriptor.State.SEALED && !segment.isOffloaded()));
+    }
+
+    private OffloadReport offloads() {
+        return OffloadReport.of(cluster.view(), System.currentTimeMillis());
+    }
+
     /** The objects of segments that no bookie holds any more. */
     private List<ObjectRef> coldObjects() {
-        MetadataView view = cluster.view();
-        Topic topic = view.topic(COLD).orElseThrow();
-        return view.partition(new PartitionId(topic.id(), 0)).orElseThrow().chain().segments().stream()
+        return chain().stream()
                 .filter(segment -> segment.replicas().isEmpty())
                 .map(SegmentDescriptor::object)
                 .flatMap(Optional::stream)
                 .toList();
+    }
+
+    private List<SegmentDescriptor> chain() {
+        MetadataView view = cluster.view();
+        Topic topic = view.topic(COLD).orElseThrow();
+        return List.copyOf(view.partition(new PartitionId(topic.id(), 0))
+                .orElseThrow()
+                .chain()
+                .segments());
     }
 
     /** One request for both topics, which waits for a byte as long as it takes. */
