@@ -4,6 +4,7 @@ import static io.varve.tiering.manifest.ManifestReads.joined;
 
 import io.varve.base.PartitionId;
 import io.varve.metadata.model.ManifestRef;
+import io.varve.metadata.model.ObjectRef;
 import io.varve.metadata.model.SegmentDescriptor;
 import io.varve.tiering.core.ManifestRoot;
 import io.varve.tiering.object.ObjectStore;
@@ -42,7 +43,7 @@ public final class ManifestWalk {
     /**
      * {@link #walk(ManifestRef, PartitionId, long, Visitor)} through some of the segments; the leaves are all named.
      *
-     * @param upToOffset segments that begin above it are left out
+     * @param upToOffset segments whose objects begin above it are left out. The first ones of a manifest may be in an object that begins before them, if retention took away what that began with
      */
     public void walk(ManifestRef manifest, PartitionId partition, long fromOffset, long upToOffset, Visitor visitor) {
         long from = Math.max(fromOffset, manifest.startOffset());
@@ -51,12 +52,19 @@ public final class ManifestWalk {
         for (ManifestRoot.Leaf leaf : root.leaves()) {
             String key = reads.keyOf(leaf, partition);
             visitor.onManifest(key, leaf.length());
-            if (leaf.endOffset() > from && leaf.startOffset() <= upToOffset) {
+            boolean mayBegin =
+                    leaf.startOffset() <= upToOffset || leaf == root.leaves().get(0);
+            if (leaf.endOffset() > from && mayBegin) {
                 joined(key, reads.leaf(leaf, partition)).segments().stream()
-                        .filter(segment -> segment.endOffset() > from && segment.startOffset() <= upToOffset)
+                        .filter(segment ->
+                                segment.endOffset() > from && objectOf(segment).startOffset() <= upToOffset)
                         .forEach(visitor::onSegment);
             }
         }
+    }
+
+    private static ObjectRef objectOf(SegmentDescriptor segment) {
+        return segment.object().orElseThrow();
     }
 
     /** {@link #walk} for those who want segments alone. */

@@ -15,6 +15,7 @@ import io.varve.metadata.testing.StepClock;
 import io.varve.sim.RecordingFaultHandler;
 import io.varve.tiering.api.ManifestEditor.Edited;
 import io.varve.tiering.api.RemoteReadException;
+import io.varve.tiering.core.KeyRange;
 import io.varve.tiering.core.ManifestLeaf;
 import io.varve.tiering.core.ManifestMarks;
 import io.varve.tiering.core.ManifestRoot;
@@ -235,6 +236,30 @@ class ManifestTest {
         return memory.objects().keySet().stream()
                 .filter(key -> key.endsWith(".seg"))
                 .toList();
+    }
+
+    /** Retention can take away the first segments that an object holds; what the scrubber asks for goes by keys, which say where objects begin. */
+    @Test
+    void anObjectThatBeginsBeforeTheManifestIsNamedWhereItBegins_I11() {
+        ManifestRef ref = built(Optional.empty(), 1, segments(1, 7));
+        String early = segments(1, 1).get(0).object().orElseThrow().key();
+        TreeSet<String> named = new TreeSet<>();
+        ManifestWalk.Visitor visitor = new ManifestWalk.Visitor() {
+            @Override
+            public void onManifest(String key, long length) {
+                // Not asked for.
+            }
+
+            @Override
+            public void onSegment(SegmentDescriptor segment) {
+                named.add(segment.object().orElseThrow().key());
+            }
+        };
+        KeyRange range = new KeyRange("", Optional.of(early));
+        long upTo = range.offsetUpTo(TestSegments.CLUSTER, PARTITION);
+        assertThat(upTo).isZero();
+        new ManifestWalk(store, TestSegments.CLUSTER).walk(ref, PARTITION, 0, upTo, visitor);
+        assertThat(named).containsExactly(early);
     }
 
     @Test
