@@ -6,6 +6,7 @@ import io.varve.base.SegmentId;
 import io.varve.metadata.model.BookieInfo;
 import io.varve.metadata.model.BookieTask;
 import io.varve.metadata.model.BrokerInfo;
+import io.varve.metadata.model.ObjectRef;
 import io.varve.metadata.model.PartitionState;
 import io.varve.metadata.model.Replica;
 import io.varve.metadata.model.SegmentChain;
@@ -23,6 +24,8 @@ import io.varve.protocol.meta.WithdrawTaskStep;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
 
 /**
  * Decides the steps that {@link Planner} proposes. The planner looked at an older image on another thread, so each step is looked at again here: one that doesn't fit any
@@ -140,16 +143,20 @@ final class PlanCommands {
         withdrawWork(draft, first);
         draft.remove(first);
         deleteReplicas(draft, first);
-        first.object().ifPresent(object -> {
-            Optional<SegmentDescriptor> next =
-                    draft.image().partitionIndex().find(partition.id()).chain().first();
-            boolean isShared = next.flatMap(SegmentDescriptor::object)
-                    .filter(o -> o.key().equals(object.key()))
-                    .isPresent();
-            if (!isShared) {
-                draft.deadObject(object.key(), new Retry(0, draft.objectsNotBeforeMs()));
-            }
-        });
+        deleteObjects(draft, partition.id(), List.of(first));
+    }
+
+    /** Notes the intent to delete the objects of segments that left their chain (I-11), unless something else of it is in them. */
+    static void deleteObjects(Draft draft, PartitionId partition, List<SegmentDescriptor> gone) {
+        SegmentChain left = draft.image().partitionIndex().find(partition).chain();
+        Set<String> dead = new TreeSet<>();
+        for (SegmentDescriptor segment : gone) {
+            segment.object()
+                    .filter(object -> !left.names(object))
+                    .map(ObjectRef::key)
+                    .ifPresent(dead::add);
+        }
+        dead.forEach(key -> draft.deadObject(key, new Retry(0, draft.objectsNotBeforeMs())));
     }
 
     private static void finishCondemned(Draft draft, PartitionId id) {

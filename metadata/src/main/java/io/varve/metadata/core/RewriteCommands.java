@@ -6,7 +6,6 @@ import io.varve.base.BookieId;
 import io.varve.base.SegmentId;
 import io.varve.metadata.api.MetadataException.Reason;
 import io.varve.metadata.model.BookieTask;
-import io.varve.metadata.model.ObjectRef;
 import io.varve.metadata.model.PartitionState;
 import io.varve.metadata.model.Replica;
 import io.varve.metadata.model.SegmentDescriptor;
@@ -102,7 +101,7 @@ final class RewriteCommands {
         draft.replaceStretch(
                 Segments.rewritten(rewrite, holders, others, seal.getBytes(), seal.getMaxTimestampMs(), sealedMs));
         inputs.forEach(input -> PlanCommands.deleteReplicas(draft, input));
-        deleteObjects(draft, partition, inputs);
+        PlanCommands.deleteObjects(draft, partition.id(), inputs);
     }
 
     /** Whether a pending segment is a rewrite of what doesn't stand in the chain as it did. */
@@ -143,23 +142,5 @@ final class RewriteCommands {
                 && build.endOffset() > inputs.get(0).startOffset()) {
             draft.withdraw(build, draft.nowMs() + Planner.ABANDONED_ATTEMPT_MS);
         }
-    }
-
-    /** Objects that none of the neighbours is in. */
-    private static void deleteObjects(Draft draft, PartitionState before, List<SegmentDescriptor> inputs) {
-        SegmentDescriptor next = before.chain().at(inputs.get(inputs.size() - 1).endOffset());
-        long start = inputs.get(0).startOffset();
-        SegmentDescriptor previous =
-                start == 0 ? null : before.chain().covering(start - 1).orElse(null);
-        Set<String> shared = new TreeSet<>();
-        for (SegmentDescriptor neighbour : new SegmentDescriptor[] {previous, next}) {
-            if (neighbour != null) {
-                neighbour.object().map(ObjectRef::key).ifPresent(shared::add);
-            }
-        }
-        Set<String> dead = new TreeSet<>();
-        inputs.forEach(input -> input.object().map(ObjectRef::key).ifPresent(dead::add));
-        dead.removeAll(shared);
-        dead.forEach(key -> draft.deadObject(key, new Retry(0, draft.objectsNotBeforeMs())));
     }
 }

@@ -81,6 +81,20 @@ public final class SegmentChain {
         return byStart.tailMap(floor != null && floor.getValue().covers(offset) ? floor.getKey() : offset, true);
     }
 
+    /** Whether one of {@link #segments()} is in that object. Objects of topics that were not compacted at first can hold several of which some went. */
+    public boolean names(ObjectRef object) {
+        for (SegmentDescriptor segment :
+                byStart.tailMap(object.startOffset(), true).values()) {
+            if (segment.startOffset() >= object.endOffset()) {
+                return false;
+            }
+            if (segment.object().filter(o -> o.key().equals(object.key())).isPresent()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /**
      * The chain with {@code opened} at its end.
      *

@@ -171,6 +171,32 @@ class RewriteCommandsTest {
         assertThat(cluster.tasks(BookieTask.Offload.class)).isEmpty();
     }
 
+    /** Of segments that were merged before the topic was compacted some go, whatever the order; the object stays until the last of them went. */
+    @Test
+    void anObjectStaysAsLongAsOneOfItsSegmentsIsInIt_I11() {
+        cluster.topicConfig(partition.topic(), "cleanup.policy", "delete");
+        cluster.topicConfig(partition.topic(), "retention.ms", "-1");
+        cluster.nowMs += 3_600_000;
+        cluster.offloadAll();
+        String merged = cluster.segment(first.id()).object().orElseThrow().key();
+        assertThat(cluster.segment(third.id()).object().orElseThrow().key()).isEqualTo(merged);
+        cluster.topicConfig(partition.topic(), "cleanup.policy", "compact,delete");
+
+        cluster.done(Cluster.advance(partition, epoch(), 10));
+        SegmentDescriptor rewrite = rewriteOf(second);
+        cluster.done(replace(rewrite, second));
+        assertThat(cluster.image().taskIndex().deadObjects()).doesNotContainKey(merged);
+        cluster.planOnce();
+        assertThat(cluster.image().segment(first.id())).as("trimmed").isEmpty();
+        assertThat(cluster.image().taskIndex().deadObjects())
+                .as("its neighbour was rewritten, and the third is in it still")
+                .doesNotContainKey(merged);
+
+        SegmentDescriptor last = rewriteOf(third);
+        cluster.done(replace(last, third));
+        assertThat(cluster.image().taskIndex().deadObjects()).containsKey(merged);
+    }
+
     @Test
     void whatSnapshotsKeepOfARewriteIsReadBack() {
         SegmentDescriptor rewrite = rewriteOf(first, second);
