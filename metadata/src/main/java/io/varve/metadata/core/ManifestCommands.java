@@ -33,7 +33,7 @@ final class ManifestCommands {
         if (partition == null || !mayGive(draft, id, step.getBookie())) {
             return;
         }
-        MovableStretch.of(partition, draft.image().taskIndex())
+        MovableStretch.of(partition, draft.image())
                 .ifPresent(stretch -> draft.give(task -> new BookieTask.BuildManifest(
                         task,
                         new BookieId(step.getBookie()),
@@ -106,8 +106,7 @@ final class ManifestCommands {
     /** Whether pointer and segments are as they were when the task was given. */
     private static boolean stands(Draft draft, PartitionState partition, BookieTask.BuildManifest task) {
         SegmentDescriptor first = partition.chain().first().orElse(null);
-        Optional<MovableStretch> now =
-                MovableStretch.of(partition, draft.image().taskIndex());
+        Optional<MovableStretch> now = MovableStretch.of(partition, draft.image());
         return partition.chain().manifest().equals(task.before())
                 && first != null
                 && first.startOffset() == task.startOffset()

@@ -38,7 +38,7 @@ final class ManifestPlanner {
         Retry retry = work.retries().get(partition.id());
         boolean mayTry = retry == null || retry.notBeforeMs() <= planner.nowMs;
         return mayTry
-                && MovableStretch.of(partition, planner.image.taskIndex())
+                && MovableStretch.of(partition, planner.image)
                         .filter(stretch -> stretch.segments() >= planner.settings.manifestSegmentsMin())
                         .isPresent();
     }

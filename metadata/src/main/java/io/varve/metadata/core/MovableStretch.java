@@ -1,6 +1,7 @@
 package io.varve.metadata.core;
 
 import io.varve.base.SegmentId;
+import io.varve.metadata.model.BookieInfo;
 import io.varve.metadata.model.BookieTask;
 import io.varve.metadata.model.ManifestRef;
 import io.varve.metadata.model.ObjectRef;
@@ -18,7 +19,7 @@ import java.util.Optional;
 record MovableStretch(long startOffset, long endOffset, int segments) {
 
     /** As much as can be moved at a time; empty if nothing can. */
-    static Optional<MovableStretch> of(PartitionState partition, TaskIndex tasks) {
+    static Optional<MovableStretch> of(PartitionState partition, MetadataImage image) {
         SegmentDescriptor first = partition.chain().first().orElse(null);
         long described =
                 partition.chain().manifest().map(ManifestRef::endOffset).orElse(-1L);
@@ -36,12 +37,21 @@ record MovableStretch(long startOffset, long endOffset, int segments) {
         long endOffset = 0;
         int wholeObjects = 0;
         int seen = 0;
+        ObjectRef before = null;
         for (SegmentDescriptor segment : partition.chain().segments()) {
-            if (seen >= segmentsMost || !isMovable(segment, tasks)) {
+            if (seen >= segmentsMost || !isMovable(segment, image)) {
                 break;
             }
-            seen++;
             ObjectRef object = segment.object().orElseThrow();
+            // Whoever compares manifest and bucket goes by the keys, which say where objects begin.
+            boolean isInOrder = before == null
+                    ? object.startOffset() >= described
+                    : object.equals(before) || object.startOffset() >= before.endOffset();
+            if (!isInOrder) {
+                break;
+            }
+            before = object;
+            seen++;
             if (segment.endOffset() == object.endOffset()) {
                 endOffset = segment.endOffset();
                 wholeObjects = seen;
@@ -52,20 +62,33 @@ record MovableStretch(long startOffset, long endOffset, int segments) {
                 : Optional.of(new MovableStretch(first.startOffset(), endOffset, wholeObjects));
     }
 
-    private static boolean isMovable(SegmentDescriptor segment, TaskIndex tasks) {
+    private static boolean isMovable(SegmentDescriptor segment, MetadataImage image) {
         return segment.isOffloaded()
                 && segment.replicas().isEmpty()
                 && segment.unconfirmed().isEmpty()
-                && !isWorkedOn(segment.id(), tasks);
+                && !isWorkedOn(segment.id(), image);
     }
 
-    /** An order to delete a copy stands by itself; a copy in the making would come back to a segment that is gone. */
-    private static boolean isWorkedOn(SegmentId segment, TaskIndex tasks) {
+    /**
+     * A copy in the making would come back to a segment that is gone. A bookie that is to delete one looks whether the object is there as long as the segment says which, and keeps the copy if
+     * it isn't; of those that are away nobody knows when they will be back, and they are not waited for.
+     */
+    private static boolean isWorkedOn(SegmentId segment, MetadataImage image) {
+        TaskIndex tasks = image.taskIndex();
         for (Long id : tasks.idsOf(segment)) {
-            if (!(tasks.byId().get(id).task() instanceof BookieTask.DeleteReplica)) {
+            BookieTask task = tasks.byId().get(id).task();
+            if (!(task instanceof BookieTask.DeleteReplica delete) || isAbleTo(delete, image)) {
                 return true;
             }
         }
         return false;
+    }
+
+    private static boolean isAbleTo(BookieTask.DeleteReplica delete, MetadataImage image) {
+        return image.bookie(delete.bookie())
+                .filter(bookie -> bookie.state() != BookieInfo.State.GONE)
+                .filter(bookie ->
+                        delete.incarnation() == 0 || bookie.incarnations().contains(delete.incarnation()))
+                .isPresent();
     }
 }

@@ -3,6 +3,7 @@ package io.varve.metadata.core;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.varve.base.PartitionId;
+import io.varve.base.SegmentId;
 import io.varve.metadata.api.MetadataException.Reason;
 import io.varve.metadata.model.BookieTask;
 import io.varve.metadata.model.BookieTask.BuildManifest;
@@ -11,6 +12,7 @@ import io.varve.metadata.model.BookieTask.DeleteReplica;
 import io.varve.metadata.model.BookieTask.PruneManifest;
 import io.varve.metadata.model.ClusterConfigSchema;
 import io.varve.metadata.model.ManifestRef;
+import io.varve.metadata.model.ObjectRef;
 import io.varve.metadata.model.SegmentDescriptor;
 import io.varve.protocol.meta.AlterTopicConfigsCommand;
 import io.varve.protocol.meta.ConfigChangeProto;
@@ -111,6 +113,64 @@ class ManifestCommandsTest {
         build();
         assertThat(manifest(partition)).isEmpty();
         assertThat(cluster.partition(partition).chain().size()).isEqualTo(12);
+    }
+
+    /** S3: as long as the segment says which object takes a copy's place, whoever is to delete the copy looks whether it is there. */
+    @Test
+    void whatABookieIsStillToLookForStaysInRaftUnlessTheBookieIsAway_I9() {
+        PartitionId partition = partition(endless());
+        cluster.rolled(partition, 0);
+        for (int i = 1; i <= 11; i++) {
+            cluster.rolled(partition, i * 10L);
+            cluster.nowMs += 2_000;
+            cluster.offloadAll();
+        }
+        cluster.nowMs += 61_000;
+        cluster.plan();
+        DeleteReplica kept = cluster.tasks(DeleteReplica.class).get(0);
+        assertThat(cluster.segment(kept.segment()).startOffset()).isZero();
+        cluster.tasks(DeleteReplica.class).stream()
+                .filter(order -> !order.equals(kept))
+                .forEach(cluster::complete);
+        build();
+        assertThat(manifest(partition)).as("its object may be missing").isEmpty();
+
+        cluster.expireBookie(kept.bookie().value());
+        build();
+        assertThat(manifest(partition)).isPresent();
+    }
+
+    /** Whoever compares a manifest with a listing of the bucket goes by keys, and those by where objects begin. */
+    @Test
+    void anObjectThatBeginsBeforeWhatTheManifestDescribesStaysInRaft() {
+        PartitionId partition = partition(endless());
+        cluster.settings = new PlannerSettings(
+                1_000, 256 << 20, 1 << 20, 5_000, 600_000, 30_000, 600_000, 4, 2, 32, 2, 2, 600_000);
+        cluster.rolled(partition, 0);
+        for (int i = 1; i <= 4; i++) {
+            cluster.rolled(partition, i * 10L);
+        }
+        cluster.nowMs += 61_000;
+        cluster.offloadAll();
+        cluster.topicConfig(partition.topic(), "cleanup.policy", "compact");
+        List<SegmentDescriptor> merged =
+                List.copyOf(cluster.partition(partition).chain().segments()).subList(0, 2);
+        SegmentDescriptor rewrite = cluster.segment(new SegmentId(
+                cluster.done(Cluster.allocateRewrite(partition, 0, merged)).getSegment()));
+        cluster.done(Cluster.replace(partition, 0, Cluster.seal(rewrite, 20), merged));
+        cluster.offloadAll();
+        cluster.topicConfig(partition.topic(), "cleanup.policy", "delete");
+        cluster.rolled(partition, 50);
+        cluster.nowMs += 61_000;
+        cluster.plan();
+        cluster.tasks(DeleteReplica.class).forEach(cluster::complete);
+        assertThat(cluster.partition(partition).chain().segments())
+                .extracting(
+                        segment -> segment.object().map(ObjectRef::startOffset).orElse(-1L))
+                .as("of the rewrite, of what is left of the merged one, and of what is open")
+                .startsWith(0L, 0L, 0L);
+        build();
+        assertThat(manifest(partition)).isEmpty();
     }
 
     @Test
