@@ -54,12 +54,12 @@ public final class OffloadWork implements TaskWork<BookieTask.Offload> {
 
     @Override
     public CompletableFuture<TaskOutcome> start(BookieTask.Offload task, MetadataView view, BooleanSupplier wanted) {
-        return CompletableFuture.supplyAsync(() -> begin(task, view), blocking)
+        return CompletableFuture.supplyAsync(() -> begin(task, view, wanted), blocking)
                 .thenCompose(upload -> upload)
                 .exceptionally(failure -> new TaskOutcome.Failed(lineOf(failure)));
     }
 
-    private CompletableFuture<TaskOutcome> begin(BookieTask.Offload task, MetadataView view) {
+    private CompletableFuture<TaskOutcome> begin(BookieTask.Offload task, MetadataView view, BooleanSupplier wanted) {
         Optional<Topic> topic = view.topic(task.partition().topic());
         if (topic.isEmpty()) {
             return failed("topic " + task.partition().topic() + " is gone");
@@ -82,7 +82,7 @@ public final class OffloadWork implements TaskWork<BookieTask.Offload> {
             return failed(e.getMessage());
         }
         OffloadAttempt attempt = new OffloadAttempt(task.taskId(), topic.get().name(), task.partition());
-        return offloader.offload(attempt, sources).thenApply(TaskOutcome.Uploaded::new);
+        return offloader.offload(attempt, sources, wanted).thenApply(TaskOutcome.Uploaded::new);
     }
 
     private static CompletableFuture<TaskOutcome> failed(String reason) {

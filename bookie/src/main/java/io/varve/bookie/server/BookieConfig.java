@@ -4,6 +4,7 @@ import io.varve.base.BookieId;
 import io.varve.base.StartupException;
 import io.varve.bookie.store.StoreOptions;
 import io.varve.bookie.task.TaskKind;
+import io.varve.metadata.model.BookieTask;
 import io.varve.protocol.config.Config;
 import io.varve.protocol.config.ConfigKey;
 import io.varve.protocol.config.ConfigSchema;
@@ -154,7 +155,7 @@ public final class BookieConfig {
             .withDefault("2");
     public static final ConfigKey<Long> COPY_RATE = ConfigKey.number(
                     "bookie.repair.bytes.per.second",
-                    "How fast segments are copied from other bookies, all together; 0 for no limit.",
+                    "How fast segments are copied from other bookies, all together; 0 for no limit, else at least 262144.",
                     0,
                     Long.MAX_VALUE)
             .withDefault(Long.toString(64L * MIB));
@@ -209,6 +210,13 @@ public final class BookieConfig {
                 ENTRY_BYTES_MAX,
                 config.get(ENTRY_BYTES_MAX) <= config.get(JOURNAL_FILE_BYTES) / 2,
                 "is more than half of " + JOURNAL_FILE_BYTES);
+        for (ConfigKey<Long> rate : List.of(COPY_RATE, TieringConfig.UPLOAD_RATE)) {
+            made.require(
+                    rate,
+                    config.get(rate) == 0 || config.get(rate) >= BookieTask.BYTES_PER_SECOND_MIN,
+                    "is less than " + BookieTask.BYTES_PER_SECOND_MIN
+                            + ", by which the metadata service takes work back as too slow");
+        }
         return made;
     }
 

@@ -25,9 +25,9 @@ final class ManifestPlanner {
         }
         ManifestWork.DeadStretch dead = work.deadStretches().get(partition.id());
         if (dead != null && dead.when().notBeforeMs() <= planner.nowMs) {
-            prune(planner, partition.id());
+            prune(planner, partition.id(), dead.when());
         } else if (mayBuild && isToBeBuilt(planner, partition, work)) {
-            build(planner, partition.id());
+            build(planner, partition.id(), work.retries().get(partition.id()));
         }
     }
 
@@ -43,16 +43,16 @@ final class ManifestPlanner {
                         .isPresent();
     }
 
-    private static void build(Planner planner, PartitionId partition) {
-        somebody(planner)
+    private static void build(Planner planner, PartitionId partition, Retry before) {
+        somebody(planner, before)
                 .ifPresent(bookie -> planner.step(PlanStep.newBuilder()
                         .setBuildManifest(BuildManifestStep.newBuilder()
                                 .setPartition(ProtoModel.toProto(partition))
                                 .setBookie(bookie.value()))));
     }
 
-    private static void prune(Planner planner, PartitionId partition) {
-        somebody(planner)
+    private static void prune(Planner planner, PartitionId partition, Retry before) {
+        somebody(planner, before)
                 .ifPresent(bookie -> planner.step(PlanStep.newBuilder()
                         .setPruneManifest(PruneManifestStep.newBuilder()
                                 .setPartition(ProtoModel.toProto(partition))
@@ -60,9 +60,9 @@ final class ManifestPlanner {
     }
 
     /** Any living bookie can do it, for nothing of it is on its disks: the one with the least of the kind. */
-    private static Optional<BookieId> somebody(Planner planner) {
+    private static Optional<BookieId> somebody(Planner planner, Retry before) {
         Optional<BookieId> bookie = TaskPlanner.leastBusy(
-                planner.aliveBookies(), planner.manifests(), planner.settings.manifestsPerBookie());
+                planner.aliveBookies(), planner.manifests(), planner.settings.manifestsPerBookie(), before);
         bookie.ifPresent(b -> planner.manifests().merge(b, 1, Integer::sum));
         return bookie;
     }

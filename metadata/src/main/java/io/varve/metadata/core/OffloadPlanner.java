@@ -101,7 +101,7 @@ final class OffloadPlanner {
             this.partition = partition;
             this.configs = configs;
             this.holders = aliveHolders(first);
-            this.bytes = bytesOf(first);
+            this.bytes = planner.bytesOf(first);
             segments.add(first);
         }
 
@@ -112,20 +112,23 @@ final class OffloadPlanner {
             // What is rewritten segment by segment doesn't share objects: they would outlive parts of themselves.
             boolean fits = !configs.compacted()
                     && end.endOffset() == next.startOffset()
-                    && bytes + bytesOf(next) <= planner.settings.offloadMergeBytes()
+                    && bytes + planner.bytesOf(next) <= planner.settings.offloadMergeBytes()
                     && segments.size() < SEGMENTS_PER_OBJECT_MAX
                     && !common.isEmpty();
             if (fits) {
                 segments.add(next);
                 holders = common;
-                bytes += bytesOf(next);
+                bytes += planner.bytesOf(next);
             }
             return fits;
         }
 
         void give() {
-            Optional<BookieId> bookie =
-                    TaskPlanner.leastBusy(holders, planner.offloads(), planner.settings.offloadsPerBookie());
+            Optional<BookieId> bookie = TaskPlanner.leastBusy(
+                    holders,
+                    planner.offloads(),
+                    planner.settings.offloadsPerBookie(),
+                    planner.image.taskIndex().retries().get(segments.get(0).id()));
             if (bookie.isEmpty() || isWaitingForMore() || planner.isFull()) {
                 return;
             }
@@ -143,10 +146,6 @@ final class OffloadPlanner {
             return !configs.compacted()
                     && bytes < small
                     && planner.nowMs - oldestSealMs < planner.settings.offloadSmallWaitMs();
-        }
-
-        private long bytesOf(SegmentDescriptor segment) {
-            return segment.bytes() >= 0 ? segment.bytes() : configs.segmentBytes();
         }
 
         private List<BookieId> aliveHolders(SegmentDescriptor segment) {

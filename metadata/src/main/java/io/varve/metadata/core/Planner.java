@@ -4,6 +4,7 @@ import io.varve.base.BookieId;
 import io.varve.base.TopicId;
 import io.varve.metadata.model.BookieInfo;
 import io.varve.metadata.model.BookieTask;
+import io.varve.metadata.model.SegmentDescriptor;
 import io.varve.metadata.model.TopicConfigs;
 import io.varve.protocol.meta.PlanStep;
 import java.util.ArrayList;
@@ -74,6 +75,15 @@ public final class Planner {
         return image.bookie(bookie)
                 .filter(b -> b.state() != BookieInfo.State.GONE)
                 .isPresent();
+    }
+
+    /** A sealed segment's bytes; as many as it may have if the seal didn't say, and none of a deleted topic. */
+    long bytesOf(SegmentDescriptor segment) {
+        return segment.bytes() >= 0
+                ? segment.bytes()
+                : configsOf(segment.partition().topic())
+                        .map(TopicConfigs::segmentBytes)
+                        .orElse(0);
     }
 
     /** Counts what bookies have to do, and what this plan adds. */

@@ -1,6 +1,7 @@
 package io.varve.metadata.core;
 
 import io.varve.base.BookieId;
+import io.varve.base.SegmentId;
 import io.varve.metadata.model.BookieTask;
 import io.varve.protocol.meta.DeleteObjectStep;
 import io.varve.protocol.meta.PlanStep;
@@ -8,6 +9,7 @@ import io.varve.protocol.meta.WithdrawTaskStep;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 
 /** Takes work back from bookies that went away or take too long, and gives out the deletion of objects. */
 final class TaskPlanner {
@@ -15,9 +17,13 @@ final class TaskPlanner {
     private TaskPlanner() {}
 
     static void plan(Planner planner) {
+        Map<BookieId, Long> bytes = new TreeMap<>();
         for (GivenTask given : planner.image.taskIndex().byId().values()) {
             planner.countTask(given.task());
-            if (isToBeWithdrawn(planner, given) && !planner.isFull()) {
+            bytes.merge(given.task().bookie(), bytesOf(planner, given.task()), Long::sum);
+        }
+        for (GivenTask given : planner.image.taskIndex().byId().values()) {
+            if (isToBeWithdrawn(planner, given, bytes) && !planner.isFull()) {
                 planner.step(PlanStep.newBuilder()
                         .setWithdrawTask(WithdrawTaskStep.newBuilder()
                                 .setTask(given.task().taskId())
@@ -27,14 +33,31 @@ final class TaskPlanner {
         deleteObjects(planner);
     }
 
-    private static boolean isToBeWithdrawn(Planner planner, GivenTask given) {
+    private static boolean isToBeWithdrawn(Planner planner, GivenTask given, Map<BookieId, Long> bytes) {
         BookieTask task = given.task();
         if (task instanceof BookieTask.DeleteReplica) {
             return false;
         }
         boolean isLate = !(task instanceof BookieTask.DeleteObject)
-                && planner.nowMs - given.givenMs() > planner.settings.taskDeadlineMs();
+                && planner.nowMs - given.givenMs() > deadlineMs(planner, bytes.get(task.bookie()));
         return isLate || !planner.isAlive(task.bookie());
+    }
+
+    /** What is slow isn't late: taken back in the middle, and begun anew from its start, it would never end. */
+    private static long deadlineMs(Planner planner, long bytesOfBookie) {
+        return planner.settings.taskDeadlineMs() + bytesOfBookie * 1_000 / BookieTask.BYTES_PER_SECOND_MIN;
+    }
+
+    /** What a bookie has to move for a task. */
+    private static long bytesOf(Planner planner, BookieTask task) {
+        if (task instanceof BookieTask.Offload offload) {
+            long sum = 0;
+            for (SegmentId segment : offload.segments()) {
+                sum += planner.bytesOf(planner.image.find(segment));
+            }
+            return sum;
+        }
+        return task instanceof BookieTask.CopyReplica copy ? planner.bytesOf(planner.image.find(copy.segment())) : 0;
     }
 
     private static void deleteObjects(Planner planner) {
@@ -44,8 +67,8 @@ final class TaskPlanner {
             boolean isDue = dead.getValue().notBeforeMs() <= planner.nowMs
                     && !tasks.objectTasks().containsKey(dead.getKey());
             if (isDue) {
-                Optional<BookieId> bookie =
-                        leastBusy(alive, planner.objectDeletions(), planner.settings.objectDeletionsPerBookie());
+                Optional<BookieId> bookie = leastBusy(
+                        alive, planner.objectDeletions(), planner.settings.objectDeletionsPerBookie(), dead.getValue());
                 if (bookie.isEmpty() || planner.isFull()) {
                     return;
                 }
@@ -58,10 +81,16 @@ final class TaskPlanner {
         }
     }
 
-    /** The one of {@code among} with the least to do, if it has less than {@code most}. */
-    static Optional<BookieId> leastBusy(List<BookieId> among, Map<BookieId, Integer> counts, int most) {
+    /**
+     * The one of {@code among} with the least to do, if it has less than {@code most}.
+     *
+     * @param before what became of it so far, or null: of several that are equally busy each failure gives the next one its turn, for a bookie may be the only one that can't reach the store
+     */
+    static Optional<BookieId> leastBusy(List<BookieId> among, Map<BookieId, Integer> counts, int most, Retry before) {
         BookieId best = null;
-        for (BookieId candidate : among) {
+        int turn = before == null || among.isEmpty() ? 0 : before.attempts() % among.size();
+        for (int i = 0; i < among.size(); i++) {
+            BookieId candidate = among.get((turn + i) % among.size());
             if (best == null || counts.getOrDefault(candidate, 0) < counts.getOrDefault(best, 0)) {
                 best = candidate;
             }

@@ -13,6 +13,9 @@ import java.util.Optional;
  */
 public sealed interface BookieTask {
 
+    /** An upload or a copy that is slower is taken back in the end, as if the bookie had forgotten it. */
+    long BYTES_PER_SECOND_MIN = 256 * 1024;
+
     /** Who is to do it. */
     BookieId bookie();
 

@@ -131,7 +131,8 @@ public record MetadataConfig(
             .withDefault("60000");
     private static final ConfigKey<Long> TASK_MS = ConfigKey.number(
                     "metadata.task.timeout.ms",
-                    "An offload or a copy that takes longer is given to somebody else.",
+                    "An offload or a copy that takes longer, by more than its bookie needs for all that it was given at 256 KiB a second, is"
+                            + " given to somebody else.",
                     1_000,
                     Long.MAX_VALUE)
             .withDefault("600000");

@@ -25,7 +25,10 @@ import io.varve.protocol.meta.PlanStep;
 import io.varve.protocol.meta.RepairStep;
 import io.varve.protocol.meta.ReportLostReplicaCommand;
 import io.varve.protocol.meta.SetBookieStateCommand;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 
 class PlannersTest {
@@ -196,9 +199,57 @@ class PlannersTest {
         cluster.nowMs += 1_000;
         cluster.plan();
         Offload first = cluster.tasks(Offload.class).get(0);
-        cluster.nowMs += cluster.settings.taskDeadlineMs() + 1;
+        cluster.nowMs += cluster.settings.taskDeadlineMs() + 1_000;
         cluster.planOnce();
         assertThat(cluster.tasks(Offload.class)).doesNotContain(first);
+    }
+
+    /** On a line that takes longer for a segment than the deadline, no upload would ever end. */
+    @Test
+    void whatIsLargeHasTheTimeThatItsBytesTake() {
+        PartitionId partition = partition();
+        long bytes = 2_000L << 20;
+        SegmentDescriptor open = cluster.rolled(partition, 0);
+        SegmentDescriptor next = cluster.allocated(partition);
+        cluster.done(Cluster.roll(partition, 0, Cluster.seal(open, 10).setBytes(bytes), next.id()));
+        cluster.nowMs += 61_000;
+        cluster.plan();
+        Offload upload = cluster.tasks(Offload.class).get(0);
+        cluster.nowMs += bytes * 1_000 / BookieTask.BYTES_PER_SECOND_MIN;
+        cluster.plan();
+        assertThat(cluster.tasks(Offload.class)).containsExactly(upload);
+        cluster.nowMs += cluster.settings.taskDeadlineMs() + 1;
+        cluster.planOnce();
+        assertThat(cluster.tasks(Offload.class)).doesNotContain(upload);
+    }
+
+    /** One bookie may be the only one that can't reach the store. */
+    @Test
+    void whatFailedIsGivenToAnotherHolderNextTime() {
+        PartitionId partition = partition("segment.bytes", "1024");
+        SegmentDescriptor segment = sealed(partition, 1).get(0);
+        cluster.nowMs += 1_000;
+        Set<BookieId> asked = new TreeSet<>();
+        for (int i = 0; i < 3; i++) {
+            cluster.plan();
+            Offload upload = cluster.tasks(Offload.class).get(0);
+            asked.add(upload.bookie());
+            cluster.done(fail(upload));
+            cluster.nowMs += 60_000;
+        }
+        assertThat(asked)
+                .as("each of the holders had its turn")
+                .hasSize(segment.replicas().size());
+
+        List<BookieId> deleters = new ArrayList<>();
+        for (int i = 0; i < 4; i++) {
+            cluster.plan();
+            DeleteObject deletion = cluster.tasks(DeleteObject.class).get(0);
+            deleters.add(deletion.bookie());
+            cluster.tasks(DeleteObject.class).forEach(task -> cluster.done(fail(task)));
+            cluster.nowMs += 60_000;
+        }
+        assertThat(deleters).doesNotHaveDuplicates();
     }
 
     @Test

@@ -4,6 +4,7 @@ import io.varve.base.PartitionId;
 import io.varve.metadata.model.ObjectRef;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.BooleanSupplier;
 
 /** Copies sealed segments to object storage. Safe for any thread; bounded in what it does at a time. */
 public interface Offloader extends AutoCloseable {
@@ -13,9 +14,16 @@ public interface Offloader extends AutoCloseable {
      * store inside has its own deadline; an attempt that fails leaves nothing behind that the scrubber could not find by its attempt id.
      *
      * @param sources adjoining segments of one partition in order; closed by the offloader in every case
+     * @param wanted asked before each piece that is read or sent; when it isn't, the attempt fails before it has made an object, for whoever took it back deletes what it left, and not for ever. Any thread
      * @return fails with {@link java.io.IOException} and one line that says why, as {@code CLASS: text}
      */
-    CompletableFuture<ObjectRef> offload(OffloadAttempt attempt, List<SealedSegmentSource> sources);
+    CompletableFuture<ObjectRef> offload(
+            OffloadAttempt attempt, List<SealedSegmentSource> sources, BooleanSupplier wanted);
+
+    /** {@link #offload(OffloadAttempt, List, BooleanSupplier)} for those who don't change their mind. */
+    default CompletableFuture<ObjectRef> offload(OffloadAttempt attempt, List<SealedSegmentSource> sources) {
+        return offload(attempt, sources, () -> true);
+    }
 
     /**
      * Looks whether a committed object is still there, with its length.

@@ -141,7 +141,7 @@ public final class TieringConfig {
             .withDefault("2");
     public static final ConfigKey<Long> UPLOAD_RATE = ConfigKey.number(
                     "tiering.upload.bytes.per.second",
-                    "All uploads of a bookie together; 0 for no limit.",
+                    "All uploads of a bookie together; 0 for no limit, else at least 262144.",
                     0,
                     Long.MAX_VALUE)
             .withDefault("0");

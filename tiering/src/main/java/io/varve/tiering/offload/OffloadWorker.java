@@ -27,6 +27,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -84,13 +85,14 @@ public final class OffloadWorker implements Offloader {
     }
 
     @Override
-    public CompletableFuture<ObjectRef> offload(OffloadAttempt attempt, List<SealedSegmentSource> sources) {
+    public CompletableFuture<ObjectRef> offload(
+            OffloadAttempt attempt, List<SealedSegmentSource> sources, BooleanSupplier wanted) {
         long bytes = sources.stream()
                 .mapToLong(s -> Math.max(0, s.segment().bytes()))
                 .sum();
         OffloadMetrics.Pending pending = metrics.begin(sources.size(), bytes);
         CompletableFuture<ObjectRef> done = new CompletableFuture<>();
-        Attempt job = new Attempt(attempt, sources, pending, done);
+        Attempt job = new Attempt(attempt, sources, wanted, pending, done);
         try {
             threads.execute(job);
         } catch (RejectedExecutionException full) {
@@ -146,16 +148,19 @@ public final class OffloadWorker implements Offloader {
 
         private final OffloadAttempt attempt;
         private final List<SealedSegmentSource> sources;
+        private final BooleanSupplier wanted;
         private final OffloadMetrics.Pending pending;
         private final CompletableFuture<ObjectRef> done;
 
         Attempt(
                 OffloadAttempt attempt,
                 List<SealedSegmentSource> sources,
+                BooleanSupplier wanted,
                 OffloadMetrics.Pending pending,
                 CompletableFuture<ObjectRef> done) {
             this.attempt = attempt;
             this.sources = sources;
+            this.wanted = wanted;
             this.pending = pending;
             this.done = done;
         }
@@ -168,6 +173,8 @@ public final class OffloadWorker implements Offloader {
                 done.complete(object);
             } catch (RemoteReadException e) {
                 giveUp(e.kind().name(), new IOException("read back: " + e.getMessage(), e));
+            } catch (WithdrawnException e) {
+                giveUp("WITHDRAWN", e);
             } catch (IOException e) {
                 giveUp(kindOf(e), e);
             } catch (RuntimeException e) {
@@ -234,6 +241,7 @@ public final class OffloadWorker implements Offloader {
                     copy(source, builder);
                 }
                 ObjectBuilder.Written written = builder.finish();
+                checkWanted();
                 stream.finish();
                 return written;
             } catch (ObjectFormatException e) {
@@ -264,12 +272,19 @@ public final class OffloadWorker implements Offloader {
             for (Optional<ByteBuffer> entries = source.next(settings.blockBytes());
                     entries.isPresent();
                     entries = source.next(settings.blockBytes())) {
+                checkWanted();
                 builder.append(entries.get());
             }
             Optional<SealedSegmentSource.Checkpoint> checkpoint = source.lastCheckpoint();
             builder.endSegment(
                     checkpoint.map(SealedSegmentSource.Checkpoint::offset).orElse(0L),
                     checkpoint.map(SealedSegmentSource.Checkpoint::state).orElse(null));
+        }
+
+        private void checkWanted() throws WithdrawnException {
+            if (!wanted.getAsBoolean()) {
+                throw new WithdrawnException();
+            }
         }
 
         private void verify(String key, ObjectBuilder.Written written) throws IOException {
@@ -291,6 +306,16 @@ public final class OffloadWorker implements Offloader {
                             e);
                 }
             }
+        }
+    }
+
+    /** Nobody wants the object any longer. */
+    private static final class WithdrawnException extends IOException {
+
+        private static final long serialVersionUID = 1L;
+
+        WithdrawnException() {
+            super("the order was withdrawn");
         }
     }
 

@@ -25,6 +25,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -183,6 +184,23 @@ class OffloadWorkerTest {
         worker.close();
         assertThatThrownBy(() -> attempts.get(3).get(10, TimeUnit.SECONDS)).hasMessageContaining("closing");
         assertThatThrownBy(() -> attempts.get(0).get(10, TimeUnit.SECONDS)).isInstanceOf(ExecutionException.class);
+    }
+
+    /** What was taken back is deleted once, a while later: an object that appeared after that would be an orphan (I-11). */
+    @Test
+    void anAttemptThatIsNoLongerWantedMakesNoObject() {
+        AtomicInteger asked = new AtomicInteger();
+        for (int entries : new int[] {20, 500}) {
+            asked.set(0);
+            TestSegments.Source source =
+                    TestSegments.segment(1, 0, entries, 1000, false).source();
+            assertThatThrownBy(() -> worker.offload(attempt(), List.of(source), () -> asked.incrementAndGet() < 5)
+                            .get(10, TimeUnit.SECONDS))
+                    .hasMessageContaining("WITHDRAWN");
+            assertThat(source.isClosed()).isTrue();
+        }
+        assertThat(memory.objects()).isEmpty();
+        assertThat(memory.openUploads()).isZero();
     }
 
     /** S5: a deletion is durable in the metadata until the store says that the object is gone. */
