@@ -80,6 +80,9 @@ public interface MetadataView {
     /** All work given out and not yet reported. */
     Collection<BookieTask> tasks();
 
+    /** The keys of objects that nothing names any longer, and that stay until what took the place of their content is in object storage (docs/adr/0091). */
+    Collection<String> replacedObjects();
+
     /** What became of the last work on a segment, if it failed and nothing of it has succeeded since. */
     Optional<FailedWork> failure(SegmentId segment);
 

@@ -211,10 +211,16 @@ final class Draft {
 
     /** Notes the intent to delete an object (I-11). */
     void deadObject(String key, Retry when) {
+        deadObject(key, new DeadObject(when));
+    }
+
+    /** Notes the intent to delete an object (I-11), or changes it. */
+    void deadObject(String key, DeadObject dead) {
         add(record().setDeadObject(DeadObjectRecord.newBuilder()
                 .setKey(key)
-                .setNotBeforeMs(when.notBeforeMs())
-                .setAttempts(when.attempts())));
+                .setNotBeforeMs(dead.when().notBeforeMs())
+                .setAttempts(dead.when().attempts())
+                .setReplacedBy(dead.replacedBy())));
     }
 
     void forgetObject(String key) {

@@ -138,8 +138,9 @@ public final class ImageRecords {
                 tasks.deadObjects().entrySet().stream()
                         .map(dead -> record().setDeadObject(DeadObjectRecord.newBuilder()
                                 .setKey(dead.getKey())
-                                .setNotBeforeMs(dead.getValue().notBeforeMs())
-                                .setAttempts(dead.getValue().attempts()))),
+                                .setNotBeforeMs(dead.getValue().when().notBeforeMs())
+                                .setAttempts(dead.getValue().when().attempts())
+                                .setReplacedBy(dead.getValue().replacedBy()))),
                 tasks.retries().entrySet().stream()
                         .map(retry -> record().setRetry(RetryRecord.newBuilder()
                                 .setSegment(retry.getKey().value())

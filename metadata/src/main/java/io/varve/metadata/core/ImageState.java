@@ -86,10 +86,11 @@ record ImageState(
             case DEAD_OBJECT ->
                 with(tasks.withDeadObject(
                         record.getDeadObject().getKey(),
-                        new Retry(
-                                record.getDeadObject().getAttempts(),
-                                record.getDeadObject().getNotBeforeMs(),
-                                "")));
+                        new DeadObject(
+                                new Retry(
+                                        record.getDeadObject().getAttempts(),
+                                        record.getDeadObject().getNotBeforeMs()),
+                                record.getDeadObject().getReplacedBy())));
             case DEAD_OBJECT_REMOVED ->
                 with(tasks.withoutDeadObject(record.getDeadObjectRemoved().getKey()));
             case CONFIG -> with(replayed(configs, record.getConfig()));

@@ -242,6 +242,17 @@ public final class MetadataImage implements MetadataView {
     }
 
     @Override
+    public Collection<String> replacedObjects() {
+        List<String> kept = new ArrayList<>();
+        state.tasks().deadObjects().forEach((key, dead) -> {
+            if (dead.isTheOnlyOneInTheBucket(this)) {
+                kept.add(key);
+            }
+        });
+        return Collections.unmodifiableList(kept);
+    }
+
+    @Override
     public Collection<BookieTask> tasks() {
         List<BookieTask> all = new ArrayList<>(state.tasks().byId().size());
         state.tasks().byId().values().forEach(given -> all.add(given.task()));

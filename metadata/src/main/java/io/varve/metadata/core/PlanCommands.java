@@ -143,11 +143,15 @@ final class PlanCommands {
         withdrawWork(draft, first);
         draft.remove(first);
         deleteReplicas(draft, first);
-        deleteObjects(draft, partition.id(), List.of(first));
+        deleteObjects(draft, partition.id(), List.of(first), 0);
     }
 
-    /** Notes the intent to delete the objects of segments that left their chain (I-11), unless something else of it is in them. */
-    static void deleteObjects(Draft draft, PartitionId partition, List<SegmentDescriptor> gone) {
+    /**
+     * Notes the intent to delete the objects of segments that left their chain (I-11), unless something else of it is in them.
+     *
+     * @param replacedBy the segment that is in their place now; 0 for none
+     */
+    static void deleteObjects(Draft draft, PartitionId partition, List<SegmentDescriptor> gone, long replacedBy) {
         SegmentChain left = draft.image().partitionIndex().find(partition).chain();
         Set<String> dead = new TreeSet<>();
         for (SegmentDescriptor segment : gone) {
@@ -156,7 +160,8 @@ final class PlanCommands {
                     .map(ObjectRef::key)
                     .ifPresent(dead::add);
         }
-        dead.forEach(key -> draft.deadObject(key, new Retry(0, draft.objectsNotBeforeMs())));
+        dead.forEach(key ->
+                draft.deadObject(key, new DeadObject(new Retry(0, draft.objectsNotBeforeMs()), replacedBy)));
     }
 
     private static void finishCondemned(Draft draft, PartitionId id) {
@@ -249,9 +254,9 @@ final class PlanCommands {
                 .bookie(bookie)
                 .filter(b -> b.state() != BookieInfo.State.GONE)
                 .isPresent();
-        Retry when = tasks.deadObjects().get(step.getKey());
-        boolean isDue = when != null
-                && when.notBeforeMs() <= draft.nowMs()
+        DeadObject dead = tasks.deadObjects().get(step.getKey());
+        boolean isDue = dead != null
+                && dead.isDue(draft.image(), draft.nowMs())
                 && !tasks.objectTasks().containsKey(step.getKey());
         if (isLive && isDue) {
             draft.give(id -> new BookieTask.DeleteObject(id, bookie, step.getKey()));

@@ -101,7 +101,26 @@ final class RewriteCommands {
         draft.replaceStretch(
                 Segments.rewritten(rewrite, holders, others, seal.getBytes(), seal.getMaxTimestampMs(), sealedMs));
         inputs.forEach(input -> PlanCommands.deleteReplicas(draft, input));
-        PlanCommands.deleteObjects(draft, partition.id(), inputs);
+        PlanCommands.deleteObjects(draft, partition.id(), inputs, rewrite.id().value());
+        passOn(draft, inputs, rewrite.id());
+    }
+
+    /** What stayed in the bucket for want of one of the inputs there stays for want of what took their place. */
+    private static void passOn(Draft draft, List<SegmentDescriptor> inputs, SegmentId rewrite) {
+        Set<Long> awaited = new TreeSet<>();
+        for (SegmentDescriptor input : inputs) {
+            if (input.isCompacted() && !input.isOffloaded()) {
+                awaited.add(input.id().value());
+            }
+        }
+        if (awaited.isEmpty()) {
+            return;
+        }
+        draft.image().taskIndex().deadObjects().forEach((key, dead) -> {
+            if (awaited.contains(dead.replacedBy())) {
+                draft.deadObject(key, new DeadObject(dead.when(), rewrite.value()));
+            }
+        });
     }
 
     /** Whether a pending segment is a rewrite of what doesn't stand in the chain as it did. */

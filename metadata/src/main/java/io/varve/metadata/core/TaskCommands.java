@@ -68,8 +68,10 @@ final class TaskCommands {
             draft.retryLater(copy.segment(), reason);
         } else if (task instanceof BookieTask.DeleteObject delete) {
             draft.remove(task);
-            Retry before = draft.image().taskIndex().deadObjects().get(delete.key());
-            draft.deadObject(delete.key(), Retry.after(before == null ? 0 : before.attempts(), draft.nowMs()));
+            DeadObject before = draft.image().taskIndex().deadObjects().get(delete.key());
+            draft.deadObject(
+                    delete.key(),
+                    before == null ? new DeadObject(Retry.after(0, draft.nowMs())) : before.later(draft.nowMs()));
         } else if (task instanceof BookieTask.BuildManifest || task instanceof BookieTask.PruneManifest) {
             ManifestCommands.fail(draft, task);
         }

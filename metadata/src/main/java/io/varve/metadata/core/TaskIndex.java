@@ -22,7 +22,7 @@ record TaskIndex(
         TreePMap<Long, GivenTask> byId,
         TreePMap<BookieId, TreePSet<Long>> byBookie,
         TreePMap<SegmentId, TreePSet<Long>> bySegment,
-        TreePMap<String, Retry> deadObjects,
+        TreePMap<String, DeadObject> deadObjects,
         TreePMap<String, Long> objectTasks,
         TreePMap<SegmentId, Retry> retries,
         ManifestWork manifests) {
@@ -85,8 +85,8 @@ record TaskIndex(
                 manifests.without(task));
     }
 
-    TaskIndex withDeadObject(String key, Retry when) {
-        return new TaskIndex(byId, byBookie, bySegment, deadObjects.plus(key, when), objectTasks, retries, manifests);
+    TaskIndex withDeadObject(String key, DeadObject dead) {
+        return new TaskIndex(byId, byBookie, bySegment, deadObjects.plus(key, dead), objectTasks, retries, manifests);
     }
 
     TaskIndex withoutDeadObject(String key) {

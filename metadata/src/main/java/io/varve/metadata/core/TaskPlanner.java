@@ -38,14 +38,15 @@ final class TaskPlanner {
         if (task instanceof BookieTask.DeleteReplica) {
             return false;
         }
-        boolean isLate = !(task instanceof BookieTask.DeleteObject)
-                && planner.nowMs - given.givenMs() > deadlineMs(planner, bytes.get(task.bookie()));
+        boolean movesData = task instanceof BookieTask.Offload || task instanceof BookieTask.CopyReplica;
+        long deadlineMs = deadlineMs(planner, movesData ? bytes.get(task.bookie()) : 0);
+        boolean isLate = !(task instanceof BookieTask.DeleteObject) && planner.nowMs - given.givenMs() > deadlineMs;
         return isLate || !planner.isAlive(task.bookie());
     }
 
     /** What is slow isn't late: taken back in the middle, and begun anew from its start, it would never end. */
-    private static long deadlineMs(Planner planner, long bytesOfBookie) {
-        return planner.settings.taskDeadlineMs() + bytesOfBookie * 1_000 / BookieTask.BYTES_PER_SECOND_MIN;
+    private static long deadlineMs(Planner planner, long bytes) {
+        return planner.settings.taskDeadlineMs() + bytes * 1_000 / BookieTask.BYTES_PER_SECOND_MIN;
     }
 
     /** What a bookie has to move for a task. */
@@ -63,12 +64,15 @@ final class TaskPlanner {
     private static void deleteObjects(Planner planner) {
         List<BookieId> alive = planner.aliveBookies();
         TaskIndex tasks = planner.image.taskIndex();
-        for (Map.Entry<String, Retry> dead : tasks.deadObjects().entrySet()) {
-            boolean isDue = dead.getValue().notBeforeMs() <= planner.nowMs
+        for (Map.Entry<String, DeadObject> dead : tasks.deadObjects().entrySet()) {
+            boolean isDue = dead.getValue().isDue(planner.image, planner.nowMs)
                     && !tasks.objectTasks().containsKey(dead.getKey());
             if (isDue) {
                 Optional<BookieId> bookie = leastBusy(
-                        alive, planner.objectDeletions(), planner.settings.objectDeletionsPerBookie(), dead.getValue());
+                        alive,
+                        planner.objectDeletions(),
+                        planner.settings.objectDeletionsPerBookie(),
+                        dead.getValue().when());
                 if (bookie.isEmpty() || planner.isFull()) {
                     return;
                 }

@@ -187,6 +187,7 @@ class PlannersTest {
                         .deadObjects()
                         .firstEntry()
                         .getValue()
+                        .when()
                         .notBeforeMs())
                 .as("the bookie that went away may still be writing")
                 .isGreaterThan(cluster.nowMs + 200_000);

@@ -171,6 +171,41 @@ class RewriteCommandsTest {
         assertThat(cluster.tasks(BookieTask.Offload.class)).isEmpty();
     }
 
+    /** Should all bookies be lost, what was replaced is all that a restoration can have. */
+    @Test
+    void whatWasReplacedStaysInTheBucketUntilWhatReplacedItIsThere_I11() {
+        cluster.nowMs += 3_600_000;
+        cluster.offloadAll();
+        String old = cluster.segment(first.id()).object().orElseThrow().key();
+        SegmentDescriptor rewrite = rewriteOf(first, second);
+        cluster.done(replace(rewrite, first, second));
+        cluster.topicConfig(partition.topic(), "remote.log.copy.disable", "true");
+        cluster.nowMs += 3_600_000;
+        cluster.plan();
+        assertThat(cluster.tasks(BookieTask.DeleteObject.class))
+                .as("uploads are paused")
+                .isEmpty();
+        assertThat(cluster.image().replacedObjects()).contains(old).hasSize(2);
+
+        SegmentDescriptor again = rewriteOf(cluster.segment(rewrite.id()), third);
+        cluster.done(replace(again, cluster.segment(rewrite.id()), third));
+        cluster.nowMs += 3_600_000;
+        cluster.plan();
+        assertThat(cluster.tasks(BookieTask.DeleteObject.class))
+                .as("nor is what took its place there")
+                .isEmpty();
+
+        cluster.topicConfig(partition.topic(), "remote.log.copy.disable", "false");
+        cluster.offloadAll();
+        assertThat(cluster.segment(again.id()).isOffloaded()).isTrue();
+        assertThat(cluster.image().replacedObjects()).isEmpty();
+        cluster.plan();
+        assertThat(cluster.tasks(BookieTask.DeleteObject.class))
+                .extracting(BookieTask.DeleteObject::key)
+                .contains(old)
+                .hasSize(3);
+    }
+
     /** Of segments that were merged before the topic was compacted some go, whatever the order; the object stays until the last of them went. */
     @Test
     void anObjectStaysAsLongAsOneOfItsSegmentsIsInIt_I11() {

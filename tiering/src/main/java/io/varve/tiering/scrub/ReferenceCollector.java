@@ -46,6 +46,7 @@ final class ReferenceCollector {
         for (BookieTask task : view.tasks()) {
             collect(task);
         }
+        view.replacedObjects().forEach(this::markDue);
         for (Topic topic : view.topics()) {
             for (PartitionState partition : view.partitions(topic.id())) {
                 if (range.touches(clusterId, partition.id())) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.varve.base.Clock;
 import io.varve.base.PartitionId;
+import io.varve.metadata.api.MetadataView;
 import io.varve.metadata.model.ObjectKeys;
 import io.varve.tiering.core.KeyRange;
 import io.varve.tiering.core.ObjectReferences;
@@ -18,6 +19,7 @@ import io.varve.tiering.testing.FaultyObjectStore;
 import io.varve.tiering.testing.FaultyObjectStore.Fault;
 import io.varve.tiering.testing.MemoryObjectStore;
 import io.varve.tiering.testing.TestSegments;
+import java.lang.reflect.Proxy;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -134,6 +136,21 @@ class ScrubberTest {
         assertThat(report.counts()).containsEntry(OrphanScrub.Verdict.UNKNOWN, 1L);
         assertThat(report.isClean()).isFalse();
         assertThat(report.wrong().values()).anyMatch(what -> what.contains("its root is missing"));
+    }
+
+    /** What compaction replaced can wait for days, if uploads are paused for as long: it is no orphan. */
+    @Test
+    void whatIsKeptUntilWhatReplacedItIsThereIsNoOrphan_I11() {
+        String waiting = write(1, 10);
+        String orphan = write(2, 10);
+        nowMs += GRACE_MS;
+        MetadataView view = (MetadataView) Proxy.newProxyInstance(
+                ScrubberTest.class.getClassLoader(),
+                new Class<?>[] {MetadataView.class},
+                (proxy, method, args) -> method.getName().equals("replacedObjects") ? List.of(waiting) : List.of());
+        Scrubber.Report report = scrubber.lookByView(() -> view, listed -> {});
+        assertThat(report.orphans()).containsOnlyKeys(orphan);
+        assertThat(report.counts()).containsEntry(Verdict.DUE_FOR_DELETION, 1L);
     }
 
     @Test
