@@ -15,6 +15,9 @@ import java.nio.file.SimpleFileVisitor;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
+import java.nio.file.attribute.FileTime;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -49,6 +52,9 @@ public final class LocalObjectStore implements ObjectStore {
     /** Each lost try means that another call, here or in another process, removed a directory in just that moment. */
     private static final int PUBLISH_TRIES = 100;
 
+    /** No call takes a day: what is older was left behind by a process that was killed. */
+    private static final Duration TEMPORARY_AGE_MAX = Duration.ofDays(1);
+
     private final Path root;
     private final Path objects;
     private final Path uploads;
@@ -69,6 +75,7 @@ public final class LocalObjectStore implements ObjectStore {
         for (Path directory : List.of(objects, uploads, temporary)) {
             Files.createDirectories(directory);
         }
+        dropOldTemporaries();
         AtomicInteger number = new AtomicInteger();
         this.executor = Executors.newFixedThreadPool(threads, task -> {
             Thread thread = new Thread(task, "varve-local-store-" + number.incrementAndGet());
@@ -106,7 +113,9 @@ public final class LocalObjectStore implements ObjectStore {
         return run("PUT_PART " + key, () -> {
             Path directory = upload(key, uploadId);
             Path written = writeTemporary(bytes);
-            Files.move(written, directory.resolve(partName(number)), StandardCopyOption.ATOMIC_MOVE);
+            orDiscard(
+                    written,
+                    () -> Files.move(written, directory.resolve(partName(number)), StandardCopyOption.ATOMIC_MOVE));
             return new Part(number, uploadId + "-" + number, "");
         });
     }
@@ -117,12 +126,7 @@ public final class LocalObjectStore implements ObjectStore {
         return run("COMPLETE_UPLOAD " + key, () -> {
             Path directory = upload(key, uploadId);
             Path joined = temporary.resolve(UUID.randomUUID().toString());
-            try (FileChannel to = FileChannel.open(joined, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
-                for (Part part : parts) {
-                    appendFile(directory.resolve(partName(part.number())), to);
-                }
-                to.force(true);
-            }
+            orDiscard(joined, () -> join(directory, parts, joined));
             publish(joined, target);
             deleteTree(directory);
             return null;
@@ -305,31 +309,75 @@ public final class LocalObjectStore implements ObjectStore {
 
     private Path writeTemporary(ByteBuffer bytes) throws IOException {
         Path file = temporary.resolve(UUID.randomUUID().toString());
-        try (FileChannel to = FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
-            while (bytes.hasRemaining()) {
-                to.write(bytes);
+        return orDiscard(file, () -> {
+            try (FileChannel to = FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
+                while (bytes.hasRemaining()) {
+                    to.write(bytes);
+                }
+                to.force(true);
+            }
+            return file;
+        });
+    }
+
+    private static Path join(Path directory, List<Part> parts, Path joined) throws IOException {
+        try (FileChannel to = FileChannel.open(joined, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
+            for (Part part : parts) {
+                appendFile(directory.resolve(partName(part.number())), to);
             }
             to.force(true);
         }
-        return file;
+        return joined;
+    }
+
+    /** On a disk that is full, what failed must not take the rest of the room; each try would leave another file. */
+    private static Path orDiscard(Path file, Work<Path> work) throws IOException {
+        try {
+            return work.run();
+        } catch (IOException | RuntimeException e) {
+            try {
+                Files.deleteIfExists(file);
+            } catch (IOException notDeleted) {
+                e.addSuppressed(notDeleted);
+            }
+            throw e;
+        }
+    }
+
+    private void dropOldTemporaries() throws IOException {
+        FileTime before = FileTime.from(Instant.now().minus(TEMPORARY_AGE_MAX));
+        try (Stream<Path> files = Files.list(temporary)) {
+            for (Path file : (Iterable<Path>) files::iterator) {
+                try {
+                    if (Files.getLastModifiedTime(file).compareTo(before) < 0) {
+                        Files.deleteIfExists(file);
+                    }
+                } catch (NoSuchFileException published) {
+                    // Another process's, which went on.
+                    continue;
+                }
+            }
+        }
     }
 
     private void publish(Path written, Path target) throws IOException {
+        orDiscard(written, () -> move(written, target));
+        forceNearest(target.getParent());
+    }
+
+    private Path move(Path written, Path target) throws IOException {
         for (int tries = 1; ; tries++) {
             try {
                 createDirectories(target.getParent());
-                Files.move(written, target, StandardCopyOption.ATOMIC_MOVE);
-                break;
+                return Files.move(written, target, StandardCopyOption.ATOMIC_MOVE);
             } catch (NoSuchFileException | FileAlreadyExistsException e) {
                 // Another call deleted the directory's last other object, and the empty directory with it: before
                 // the move, or between the two looks of Files.createDirectories, which then says "it exists".
                 if (tries == PUBLISH_TRIES) {
-                    Files.deleteIfExists(written);
                     throw e;
                 }
             }
         }
-        forceNearest(target.getParent());
     }
 
     private void createDirectories(Path directory) throws IOException {

@@ -7,6 +7,9 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -68,6 +71,32 @@ class LocalObjectStoreIT extends ObjectStoreContract {
             get(store.deleteAll(List.of("a/b/0", "a/b/1", "a/b/2")));
             assertThat(root.resolve("objects")).isEmptyDirectory();
         }
+    }
+
+    /** A disk that is full must not be kept so by what didn't fit on it. */
+    @Test
+    void whatCouldNotBeWrittenTakesNoRoom() throws Exception {
+        Path root = directory.resolve("cramped");
+        try (LocalObjectStore store = new LocalObjectStore(root, 1)) {
+            String upload = get(store.createUpload("k"));
+            Files.createDirectories(root.resolve("uploads").resolve(upload).resolve("part-00001/in-the-way"));
+            assertFails(store.putPart("k", upload, 1, ByteBuffer.allocate(10)), StoreException.Kind.DISK);
+            Files.createDirectories(root.resolve("objects/taken/in-the-way"));
+            assertFails(store.put("taken", ByteBuffer.allocate(10)), StoreException.Kind.DISK);
+            assertThat(root.resolve("tmp")).isEmptyDirectory();
+        }
+    }
+
+    @Test
+    void whatKilledProcessesLeftIsDroppedAfterADay() throws Exception {
+        Path temporary = directory.resolve("killed/tmp");
+        Files.createDirectories(temporary);
+        Path young = Files.writeString(temporary.resolve("young"), "x");
+        Path old = Files.writeString(temporary.resolve("old"), "x");
+        Files.setLastModifiedTime(old, FileTime.from(Instant.now().minus(Duration.ofHours(25))));
+        new LocalObjectStore(directory.resolve("killed"), 1).close();
+        assertThat(old).doesNotExist();
+        assertThat(young).exists();
     }
 
     @Test
