@@ -26,7 +26,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Does what one bookie does for the whole bucket: puts a copy of the cluster's metadata into it now and then, and deletes the oldest ones; drops what uploads in parts left
  * behind whose bookie was killed. Of the bookies that live, the one with the lowest number does it; two that
- * both think so do it twice, which does no harm. The decision is in docs/adr/0042.
+ * both think so do it twice, which does no harm. One that can't, for it may be the only one that doesn't reach the store, is stood in for by the next one an interval later, and so on. The decision is in docs/adr/0042.
  */
 public final class BucketKeeper implements AutoCloseable {
 
@@ -60,6 +60,12 @@ public final class BucketKeeper implements AutoCloseable {
 
     private long dueMs = Long.MIN_VALUE;
     private long sweptNs;
+
+    /** How many living bookies have lower numbers, at the last look; -1 if this one wasn't among the living. */
+    private int before = -1;
+
+    /** Wall time since when so many have. */
+    private long beforeSinceMs;
 
     /**
      * @param intervalMs of backups; 0 for none
@@ -128,12 +134,17 @@ public final class BucketKeeper implements AutoCloseable {
     /** Does what is due if it is this bookie's turn. Waits for the store. */
     void look() {
         long nowMs = clock.wallTimeMs();
-        if (!isInCharge(metadata.view())) {
+        int beforeNow = livingBefore(metadata.view());
+        if (beforeNow != before) {
+            before = beforeNow;
+            beforeSinceMs = nowMs;
             newestMs = -1;
             dueMs = Long.MIN_VALUE;
+        }
+        if (before < 0) {
             return;
         }
-        boolean isEarly = nowMs < dueMs && nowMs + intervalMs >= dueMs;
+        boolean isEarly = nowMs < dueMs && nowMs + patienceMs() >= dueMs;
         if (intervalMs > 0 && !isEarly) {
             try {
                 take(nowMs);
@@ -142,7 +153,8 @@ public final class BucketKeeper implements AutoCloseable {
                 LOG.warn("event=metadata-backup-failed reason=\"{}\"", e.getMessage());
             }
         }
-        if (clock.nanoTime() - sweptNs >= TimeUnit.MILLISECONDS.toNanos(SWEEP_MS)) {
+        boolean isInCharge = before == 0 || newestMs >= 0;
+        if (isInCharge && clock.nanoTime() - sweptNs >= TimeUnit.MILLISECONDS.toNanos(SWEEP_MS)) {
             sweep();
         }
     }
@@ -157,9 +169,21 @@ public final class BucketKeeper implements AutoCloseable {
         }
     }
 
+    /** How old the newest backup gets before this bookie takes one: those before it have their turns first. */
+    private long patienceMs() {
+        return intervalMs * (1 + before);
+    }
+
     private void take(long nowMs) throws IOException {
         List<Backup> there = backups.list();
         Backup newest = there.isEmpty() ? null : there.get(there.size() - 1);
+        long standsInFromMs =
+                before == 0 ? Long.MIN_VALUE : (newest == null ? beforeSinceMs : newest.takenMs()) + patienceMs();
+        if (nowMs < standsInFromMs) {
+            newestMs = -1;
+            dueMs = standsInFromMs;
+            return;
+        }
         if (newest != null) {
             newestMs = newest.takenMs();
             if (nowMs >= newestMs && nowMs - newestMs < intervalMs) {
@@ -172,7 +196,7 @@ public final class BucketKeeper implements AutoCloseable {
         long takenMs = newest == null ? nowMs : Math.max(nowMs, newest.takenMs() + 1);
         Backup taken = backups.save(takenMs, view.version(), out -> MetadataCopy.write(view, out));
         newestMs = takenMs;
-        dueMs = nowMs + intervalMs;
+        dueMs = nowMs + patienceMs();
         LOG.info("event=metadata-backup key={} version={} bytes={}", taken.key(), taken.version(), taken.bytes());
         int deleted = backups.prune(keep);
         LOG.debug("event=metadata-backups-pruned deleted={}", deleted);
@@ -189,12 +213,13 @@ public final class BucketKeeper implements AutoCloseable {
         }
     }
 
-    private boolean isInCharge(MetadataView view) {
-        return view.bookies().stream()
+    /** How many living bookies have lower numbers than this one; -1 if it isn't among the living. */
+    private int livingBefore(MetadataView view) {
+        List<BookieId> living = view.bookies().stream()
                 .filter(bookie -> bookie.state() != BookieInfo.State.GONE)
                 .map(BookieInfo::id)
-                .min(BookieId::compareTo)
-                .filter(self::equals)
-                .isPresent();
+                .sorted()
+                .toList();
+        return living.indexOf(self);
     }
 }

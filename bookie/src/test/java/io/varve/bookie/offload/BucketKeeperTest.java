@@ -43,6 +43,28 @@ class BucketKeeperTest {
         }
     }
 
+    /** Its credentials may have run out, and nobody else's. */
+    @Test
+    void whoCannotReachTheStoreIsStoodInFor() {
+        FewBackups unreachable = new FewBackups();
+        unreachable.away = true;
+        try (BucketKeeper first = keeper(1, unreachable);
+                BucketKeeper second = keeper(2);
+                BucketKeeper third = keeper(3)) {
+            for (int interval = 0; interval < 7; interval++) {
+                first.look();
+                second.look();
+                third.look();
+                clock.advance(INTERVAL_MS);
+            }
+            assertThat(backups.there)
+                    .extracting(MetadataBackups.Backup::takenMs)
+                    .as("by the second, which waits for as long as the first may need")
+                    .containsExactly(
+                            1_000_000 + 2 * INTERVAL_MS, 1_000_000 + 4 * INTERVAL_MS, 1_000_000 + 6 * INTERVAL_MS);
+        }
+    }
+
     @Test
     void oneIsTakenInEachIntervalAlsoWhenAnotherBookieTookTheLast() {
         try (BucketKeeper keeper = keeper(1)) {
@@ -106,10 +128,14 @@ class BucketKeeperTest {
     }
 
     private BucketKeeper keeper(int bookie) {
+        return keeper(bookie, backups);
+    }
+
+    private BucketKeeper keeper(int bookie, MetadataBackups into) {
         return new BucketKeeper(
                 new BookieId(bookie),
                 client,
-                backups,
+                into,
                 olderThanMs -> {
                     sweeps.add(olderThanMs);
                     return 0;
