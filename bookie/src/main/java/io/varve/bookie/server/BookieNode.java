@@ -33,6 +33,7 @@ import io.varve.metadata.api.MetadataClient;
 import io.varve.metadata.api.MetadataView;
 import io.varve.metadata.model.BookieTask;
 import io.varve.metadata.model.InternalTopics;
+import io.varve.metadata.model.ObjectRef;
 import io.varve.protocol.config.HostPort;
 import io.varve.protocol.rpc.RpcBounds;
 import io.varve.protocol.rpc.RpcClientOptions;
@@ -48,9 +49,11 @@ import io.varve.tiering.client.TieringConfig;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.util.ArrayDeque;
+import java.util.Comparator;
 import java.util.Deque;
 import java.util.EnumMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -183,7 +186,7 @@ public final class BookieNode implements AutoCloseable {
         closeLater(server);
         closeLater(this::drain);
         meter();
-        Offloader offloader = parts.openOffloader(config, clusterId, first.bucketId());
+        Offloader offloader = parts.openOffloader(config, clusterId, first.bucketId(), newestObject(first));
         closeLater(offloader);
         BookieClient client = new RemoteBookieClient(BookieClientOptions.of(rpc));
         closeLater(client);
@@ -196,6 +199,15 @@ public final class BookieNode implements AutoCloseable {
         closeLater(session::close);
         startBackground(metadata, offloader, client);
         LOG.info("event=started role=bookie id={} cluster={} address={}", self, clusterId, address);
+    }
+
+    /** Of all that Raft describes, for older ones are more likely to be deleted meanwhile. */
+    private static Optional<ObjectRef> newestObject(MetadataView view) {
+        return view.topics().stream()
+                .flatMap(topic -> view.partitions(topic.id()).stream())
+                .flatMap(partition -> partition.chain().segments().stream())
+                .flatMap(segment -> segment.object().stream())
+                .max(Comparator.comparingLong(ObjectRef::attemptId));
     }
 
     private void startBackground(MetadataClient metadata, Offloader offloader, BookieClient client) {

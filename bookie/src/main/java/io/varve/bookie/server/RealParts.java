@@ -11,6 +11,7 @@ import io.varve.bookie.store.StoreOptions;
 import io.varve.metadata.api.MetadataClient;
 import io.varve.metadata.client.MetadataClientOptions;
 import io.varve.metadata.client.RemoteMetadataClient;
+import io.varve.metadata.model.ObjectRef;
 import io.varve.protocol.rpc.RpcClientOptions;
 import io.varve.protocol.runtime.SystemClock;
 import io.varve.protocol.runtime.SystemRandomness;
@@ -20,6 +21,7 @@ import io.varve.tiering.api.Offloader;
 import io.varve.tiering.api.UploadSweep;
 import io.varve.tiering.client.Tiering;
 import io.varve.tiering.client.TieringConfig;
+import java.util.Optional;
 
 /** This machine's disks, and the metadata service and the bucket over the network. */
 final class RealParts implements BookieParts {
@@ -70,9 +72,10 @@ final class RealParts implements BookieParts {
     }
 
     @Override
-    public Offloader openOffloader(BookieConfig config, String clusterId, String bucketId) {
+    public Offloader openOffloader(BookieConfig config, String clusterId, String bucketId, Optional<ObjectRef> known) {
         tiering = Tiering.open(new TieringConfig(config.config()), bucketId, clock(), randomness(), registry, faults);
-        tiering.checkAtStart(clusterId);
+        tiering.checkAtStart(clusterId, known);
+        tiering = tiering.ownedBy(clusterId);
         return tiering.newOffloader();
     }
 

@@ -42,7 +42,8 @@ final class BucketScrubCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         try (MetadataLink link = metadata.connect();
-                Tiering store = tiering.open(link.client().view().bucketId())) {
+                Tiering store = tiering.open(link.client().view().bucketId())
+                        .ownedBy(link.client().view().clusterId())) {
             Scrubber scrubber = store.newScrubber(Duration.ofHours(graceHours).toMillis());
             Scrubber.Report report;
             try (Progress progress = Progress.of("listing", OptionalLong.empty())) {

@@ -5,6 +5,7 @@ import io.varve.base.Clock;
 import io.varve.base.FaultHandler;
 import io.varve.base.Randomness;
 import io.varve.base.StartupException;
+import io.varve.metadata.model.ObjectRef;
 import io.varve.tiering.api.ChainManifests;
 import io.varve.tiering.api.ManifestEditor;
 import io.varve.tiering.api.MetadataBackups;
@@ -22,6 +23,7 @@ import io.varve.tiering.object.DeadlineObjectStore;
 import io.varve.tiering.object.LocalObjectStore;
 import io.varve.tiering.object.MeteredObjectStore;
 import io.varve.tiering.object.ObjectStore;
+import io.varve.tiering.object.OwnedObjectStore;
 import io.varve.tiering.object.PrefixedObjectStore;
 import io.varve.tiering.object.S3ObjectStore;
 import io.varve.tiering.object.StoreException;
@@ -34,6 +36,7 @@ import io.varve.tiering.tools.TopicVerify;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
@@ -128,6 +131,16 @@ public final class Tiering implements AutoCloseable {
         }
     }
 
+    /**
+     * The same, which writes and deletes only while the bucket is the cluster's: for all that do so by what the cluster's metadata says. Closed in the place of this one.
+     *
+     * @param clusterId whose the bucket must be
+     */
+    public Tiering ownedBy(String clusterId) {
+        ObjectStore owned = new OwnedObjectStore(store, bucketId, clusterId, clock);
+        return new Tiering(config, bucketId, clock, randomness, registry, faults, owned);
+    }
+
     /** The store below the cluster's prefix. */
     public ObjectStore store() {
         return store;
@@ -158,15 +171,16 @@ public final class Tiering implements AutoCloseable {
      * keeps nobody from starting, nor does one that takes its time, for bookies hold what can't be uploaded yet.
      *
      * @param clusterId whose it must be
-     * @throws StartupException NO_BUCKET with one line, if the store answers and can't be used, or is another cluster's
+     * @param known an object that the cluster has there, if any
+     * @throws StartupException NO_BUCKET with one line, if the store answers and can't be used, is another cluster's, or isn't the one that the cluster's objects are in
      */
-    public void checkAtStart(String clusterId) {
+    public void checkAtStart(String clusterId, Optional<ObjectRef> known) {
         if (!config.get(TieringConfig.CHECK_AT_START)) {
             return;
         }
         CompletableFuture<Void> checked = newProbe().run().thenCompose(verdict -> {
             if (verdict.isSound()) {
-                return claim(clusterId);
+                return claim(clusterId, known.map(ObjectRef::key));
             }
             refuseUnlessAway(verdict.kind(), verdict.line());
             return CompletableFuture.completedFuture(null);
@@ -238,9 +252,9 @@ public final class Tiering implements AutoCloseable {
         return new ManifestWorker(store, bucketId);
     }
 
-    private CompletableFuture<Void> claim(String clusterId) {
+    private CompletableFuture<Void> claim(String clusterId, Optional<String> known) {
         return new ClusterMarker(store, bucketId, clusterId)
-                .claim(Long.toHexString(randomness.nextLong()))
+                .claim(Long.toHexString(randomness.nextLong()), known)
                 .exceptionally(failure -> {
                     if (StoreFailures.root(failure) instanceof StartupException refused) {
                         throw refused;

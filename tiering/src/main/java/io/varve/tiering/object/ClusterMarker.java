@@ -44,15 +44,35 @@ public final class ClusterMarker {
      * Claims the prefix for this cluster; does nothing but look if it is ours already.
      *
      * @param token tells two clusters of one id apart for people: kept in the mark
-     * @return fails with {@link StartupException} NO_BUCKET if another cluster is there, else with {@link StoreException}
+     * @param known the key of an object that the cluster has, if any: where neither the mark nor that is, its objects are elsewhere
+     * @return fails with {@link StartupException} NO_BUCKET if another cluster is there, or if it isn't the cluster's bucket, else with {@link StoreException}
      */
-    public CompletableFuture<Void> claim(String token) {
+    public CompletableFuture<Void> claim(String token, Optional<String> known) {
         return clusters().thenCompose(present -> {
             refuseOthers(present);
             if (present.contains(bucketId)) {
                 return owner().thenAccept(this::refuseOther);
             }
-            return write(token).thenCompose(written -> clusters()).thenCompose(this::leaveUnlessAlone);
+            return checkHolds(known)
+                    .thenCompose(holds -> write(token))
+                    .thenCompose(written -> clusters())
+                    .thenCompose(this::leaveUnlessAlone);
+        });
+    }
+
+    /**
+     * Looks whether the objects are still this cluster's.
+     *
+     * @return fails with {@link StoreException}: REFUSED if another cluster took them over, or whatever keeps it from being known
+     */
+    public CompletableFuture<Void> checkOurs() {
+        return owner().thenAccept(owner -> {
+            if (!owner.equals(clusterId)) {
+                throw new StoreException(
+                        StoreException.Kind.REFUSED,
+                        store.describe() + " was taken over by cluster " + owner + ": " + clusterId
+                                + " writes and deletes nothing in it any more");
+            }
         });
     }
 
@@ -72,6 +92,23 @@ public final class ClusterMarker {
                 }
             }
             return ids;
+        });
+    }
+
+    /** A bookie with another bucket than the others would upload where nobody reads. */
+    private CompletableFuture<Void> checkHolds(Optional<String> known) {
+        if (known.isEmpty()) {
+            return CompletableFuture.completedFuture(null);
+        }
+        return store.head(known.get()).thenAccept(found -> {
+            if (found.isEmpty()) {
+                throw new StartupException(
+                        StartupException.Reason.NO_BUCKET,
+                        store.describe() + " has neither the mark of cluster " + clusterId + " nor its object "
+                                + known.get()
+                                + ": is it another bucket, prefix or directory than before, or not mounted?"
+                                + " With tiering.check.at.start=false it is begun anew");
+            }
         });
     }
 

@@ -12,6 +12,7 @@ import io.varve.tiering.testing.PlainS3Server;
 import io.varve.tiering.testing.PlainS3Server.Trouble;
 import io.varve.tiering.testing.SteppedRandomness;
 import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -76,7 +77,7 @@ class TieringStartIT {
                 (what, fault) -> {
                     throw new AssertionError(what, fault);
                 })) {
-            tiering.checkAtStart(cluster);
+            tiering.checkAtStart(cluster, Optional.empty());
         }
     }
 }

@@ -4,10 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.varve.base.StartupException;
+import io.varve.metadata.testing.StepClock;
 import io.varve.tiering.object.ObjectStore.Verb;
 import io.varve.tiering.testing.FaultyObjectStore;
 import io.varve.tiering.testing.FaultyObjectStore.Fault;
 import io.varve.tiering.testing.MemoryObjectStore;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
@@ -18,25 +22,41 @@ class ClusterMarkerTest {
 
     @Test
     void aPrefixIsClaimedOnceAndFoundAgain() throws Exception {
-        mark("c-1", "c-1").claim("a").get();
+        mark("c-1", "c-1").claim("a", Optional.empty()).get();
         byte[] mark = memory.objects().get("clusters/c-1.mark");
-        mark("c-1", "c-1").claim("b").get();
+        mark("c-1", "c-1").claim("b", Optional.empty()).get();
         assertThat(memory.objects().get("clusters/c-1.mark")).isEqualTo(mark);
         assertThat(mark("c-1", "c-1").clusters().get()).containsExactly("c-1");
     }
 
     @Test
     void aSecondClusterIsRefusedAndLeavesNothing() throws Exception {
-        mark("c-1", "c-1").claim("a").get();
-        assertRefused(mark("c-2", "c-2").claim("b"));
+        mark("c-1", "c-1").claim("a", Optional.empty()).get();
+        assertRefused(mark("c-2", "c-2").claim("b", Optional.empty()));
         assertThat(memory.objects()).hasSize(1);
+    }
+
+    /** A directory that isn't mounted, or another bucket than the other bookies': what is uploaded there nobody would find. */
+    @Test
+    void aBucketWithoutTheClustersObjectsIsNotItsBucket() throws Exception {
+        CompletableFuture<Void> elsewhere = mark("c-1", "c-1").claim("a", Optional.of("c-1/k"));
+        assertThatThrownBy(elsewhere::get)
+                .satisfies(e -> assertThat(StoreFailures.root(e)).isInstanceOf(StartupException.class))
+                .hasMessageContaining("nor its object c-1/k");
+        assertThat(memory.objects()).isEmpty();
+
+        memory.put("c-1/k", ByteBuffer.allocate(1)).get();
+        mark("c-1", "c-1").claim("b", Optional.of("c-1/k")).get();
+        assertThat(memory.objects()).containsKey("clusters/c-1.mark");
+        memory.delete("c-1/k").get();
+        mark("c-1", "c-1").claim("c", Optional.of("c-1/k")).get();
     }
 
     @Test
     void ofTwoThatComeAtOnceAtMostOneStays() throws Exception {
         store.always(Verb.PUT, new Fault.Hold());
-        CompletableFuture<Void> one = mark("c-1", "c-1").claim("a");
-        CompletableFuture<Void> other = mark("c-2", "c-2").claim("b");
+        CompletableFuture<Void> one = mark("c-1", "c-1").claim("a", Optional.empty());
+        CompletableFuture<Void> other = mark("c-2", "c-2").claim("b", Optional.empty());
         assertThat(store.held()).isEqualTo(2);
         store.mend();
         store.release();
@@ -49,15 +69,46 @@ class ClusterMarkerTest {
 
     @Test
     void aPrefixIsTakenOverAndTheOldClusterIsRefusedFromThenOn() throws Exception {
-        mark("c-0", "c-0").claim("a").get();
+        mark("c-0", "c-0").claim("a", Optional.empty()).get();
         mark("c-0", "c-1").takeOver("b").get();
-        assertRefused(mark("c-0", "c-0").claim("c"));
-        mark("c-0", "c-1").claim("d").get();
+        assertRefused(mark("c-0", "c-0").claim("c", Optional.empty()));
+        mark("c-0", "c-1").claim("d", Optional.empty()).get();
 
         mark("c-0", "c-2").takeOver("e").get();
-        assertRefused(mark("c-0", "c-1").claim("f"));
+        assertRefused(mark("c-0", "c-1").claim("f", Optional.empty()));
         assertThat(memory.objects()).containsOnlyKeys("clusters/c-0.mark");
         assertThat(mark("", "").clusters().get()).containsExactly("c-0");
+    }
+
+    /** A restoration is tried while the old cluster still runs, and that would go on deleting what retention says. */
+    @Test
+    void whatIsLeftOfAClusterWhoseObjectsWereTakenOverChangesNothing() throws Exception {
+        mark("c-0", "c-0").claim("a", Optional.empty()).get();
+        StepClock clock = new StepClock(0);
+        ObjectStore old = new OwnedObjectStore(store, "c-0", "c-0", clock);
+        for (String key : new String[] {"c-0/1", "c-0/2", "c-0/3"}) {
+            old.put(key, ByteBuffer.allocate(1)).get();
+        }
+        old.delete("c-0/1").get();
+        old.deleteAll(List.of("c-0/2")).get();
+        assertThat(store.calls(Verb.GET)).as("one look for all").isEqualTo(1);
+
+        mark("c-0", "c-1").takeOver("b").get();
+        clock.advance(OwnedObjectStore.LOOK_MS);
+        assertFails(old.delete("c-0/3"), StoreException.Kind.REFUSED);
+        assertFails(old.put("c-0/4", ByteBuffer.allocate(1)), StoreException.Kind.REFUSED);
+        assertFails(old.deleteAll(List.of("c-0/3")), StoreException.Kind.REFUSED);
+        ObjectStore restored = new OwnedObjectStore(store, "c-0", "c-1", clock);
+        store.once(Verb.GET, new Fault.Fail(StoreException.Kind.UNREACHABLE));
+        assertFails(restored.delete("c-0/3"), StoreException.Kind.UNREACHABLE);
+        assertThat(memory.objects()).containsKey("c-0/3");
+        restored.delete("c-0/3").get();
+        assertThat(memory.objects()).doesNotContainKey("c-0/3");
+    }
+
+    private static void assertFails(CompletableFuture<?> call, StoreException.Kind kind) {
+        assertThatThrownBy(call::get)
+                .satisfies(e -> assertThat(StoreFailures.of(e).kind()).isEqualTo(kind));
     }
 
     private ClusterMarker mark(String bucketId, String clusterId) {
