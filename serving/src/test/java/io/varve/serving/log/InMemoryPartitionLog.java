@@ -3,6 +3,7 @@ package io.varve.serving.log;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.varve.base.PartitionId;
+import io.varve.protocol.record.RecordBatchHeader;
 import io.varve.serving.core.compaction.CompactionPass;
 import io.varve.serving.core.compaction.CompactionRules;
 import io.varve.serving.core.compaction.NewestOffsets;
@@ -40,6 +41,8 @@ public final class InMemoryPartitionLog implements PartitionLog {
     private boolean holdingReads;
     private LogError refusal = LogError.NONE;
     private final List<Runnable> heldReads = new ArrayList<>();
+    private long recordsRead;
+    private long bytesRead;
 
     InMemoryPartitionLog(PartitionId id, InMemoryPartition kept, int epoch) {
         this.id = id;
@@ -125,6 +128,20 @@ public final class InMemoryPartitionLog implements PartitionLog {
         long last = base + batch.getInt(batch.position() + LAST_OFFSET_DELTA);
         kept.batches.subMap(base, true, last, true).clear();
         kept.batches.put(base, bytes);
+    }
+
+    /** How many records all reads of this tenure have answered. */
+    public long recordsRead() {
+        synchronized (kept) {
+            return recordsRead;
+        }
+    }
+
+    /** How many bytes that was, with batches without records. */
+    public long bytesRead() {
+        synchronized (kept) {
+            return bytesRead;
+        }
     }
 
     /** How many batches lie between log start and end. */
@@ -267,6 +284,7 @@ public final class InMemoryPartitionLog implements PartitionLog {
                 return new ReadResult(LogError.OFFSET_OUT_OF_RANGE, List.of(), List.of(), offsets());
             }
             List<ByteBuf> batches = new ArrayList<>();
+            byte[] empty = null;
             int bytes = 0;
             long last = fromOffset;
             Long from = kept.batches.floorKey(fromOffset);
@@ -279,10 +297,20 @@ public final class InMemoryPartitionLog implements PartitionLog {
                 if (batch.getKey() >= bound || !fits) {
                     break;
                 }
+                last = InMemoryPartition.lastOffset(batch);
+                if (batch.getValue().length == RecordBatchHeader.BYTES) {
+                    empty = batch.getValue(); // Left out unless nothing follows, as the owner does.
+                    continue;
+                }
                 batches.add(Unpooled.wrappedBuffer(batch.getValue().clone()));
                 bytes += batch.getValue().length;
-                last = InMemoryPartition.lastOffset(batch);
+                recordsRead += RecordBatchHeader.count(ByteBuffer.wrap(batch.getValue()), 0);
             }
+            if (batches.isEmpty() && empty != null) {
+                batches.add(Unpooled.wrappedBuffer(empty.clone()));
+                bytes += empty.length;
+            }
+            bytesRead += bytes;
             return new ReadResult(LogError.NONE, batches, aborted(isolation, fromOffset, last), offsets());
         }
     }
