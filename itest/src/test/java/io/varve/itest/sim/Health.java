@@ -23,6 +23,7 @@ final class Health {
         OFFLOADED,
         LOCAL_COPIES_DELETED,
         COMPACTED,
+        COMPACTED_IN_PART,
         BOOKIE_DRAINED,
         BROKER_DRAINING
     }
@@ -61,7 +62,7 @@ final class Health {
         for (PartitionState partition : image.partitions(topic.id())) {
             for (SegmentDescriptor segment : partition.chain().segments()) {
                 if (segment.isCompacted()) {
-                    saw(Sight.COMPACTED);
+                    saw(segment.compactedEnd() < segment.endOffset() ? Sight.COMPACTED_IN_PART : Sight.COMPACTED);
                 }
                 if (segment.isOffloaded()) {
                     saw(segment.replicas().isEmpty() ? Sight.LOCAL_COPIES_DELETED : Sight.OFFLOADED);

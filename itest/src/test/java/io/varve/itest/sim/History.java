@@ -182,7 +182,7 @@ final class History {
         PartitionState state = metadata.get().partition(partition).orElseThrow();
         Optional<SegmentDescriptor> segment = state.chain().covering(offset);
         require(segment.isPresent(), "I-6 no segment of the chain covers the acknowledged offset " + offset);
-        if (segment.get().isCompacted() && leavable.contains(number)) {
+        if (segment.get().isCompactedAt(offset) && leavable.contains(number)) {
             return; // Whether the rest reaches to the end is looked at elsewhere.
         }
         if (segment.get().isOffloaded()) {

@@ -50,6 +50,11 @@ final class SimBatches {
         return number % 3 == 0;
     }
 
+    /** Whether a compaction that meets a batch with that number has no room for more. */
+    static boolean fillsMemory(long number) {
+        return number % 23 == 5;
+    }
+
     /** Whether compaction left no record of a batch, or of many. */
     static boolean isEmpty(ByteBuffer batch) {
         int at = batch.position();

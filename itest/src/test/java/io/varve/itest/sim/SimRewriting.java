@@ -9,16 +9,21 @@ import java.util.List;
 import java.util.TreeSet;
 import java.util.function.Consumer;
 
-/** A compaction whose rule anybody can check: batches with some numbers go, whole, and so does what was aborted; all others stay, to the byte. What keys have to do with it is the business of another simulation. */
+/**
+ * A compaction whose rule anybody can check: batches with some numbers go, whole, and so does what was aborted; all others stay, to the byte. Some numbers fill its memory, so that it looks at a part of a segment only.
+ * What keys have to do with it is the business of another simulation.
+ */
 class SimRewriting implements Rewriting {
 
     private final TreeSet<Long> lastOffsets = new TreeSet<>();
     private final List<Aborted> aborted;
+    private final long dirtyOffset;
     private long observedEnd;
     private long paddingFrom = -1;
     private int paddingEpoch;
 
     SimRewriting(CompactionRules rules, long dirtyOffset) {
+        this.dirtyOffset = dirtyOffset;
         observedEnd = dirtyOffset;
         aborted = rules.aborted();
         rules.lastBatches().forEach(last -> lastOffsets.add(last.lastOffset()));
@@ -26,6 +31,10 @@ class SimRewriting implements Rewriting {
 
     @Override
     public boolean observe(ByteBuffer batch) {
+        boolean isData = !RecordBatchHeader.isControl(batch, batch.position()) && !SimBatches.isEmpty(batch);
+        if (isData && observedEnd > dirtyOffset && SimBatches.fillsMemory(SimBatches.numberOf(batch))) {
+            return false;
+        }
         observedEnd = RecordBatchHeader.lastOffset(batch, batch.position()) + 1;
         return true;
     }
@@ -36,15 +45,17 @@ class SimRewriting implements Rewriting {
     }
 
     @Override
-    public void rewrite(ByteBuffer batch, Consumer<ByteBuffer> sink) {
+    public boolean rewrite(ByteBuffer batch, Consumer<ByteBuffer> sink) {
         int at = batch.position();
         long base = RecordBatchHeader.baseOffset(batch, at);
         int epoch = RecordBatchHeader.leaderEpoch(batch, at);
         boolean isLast = lastOffsets.contains(RecordBatchHeader.lastOffset(batch, at));
-        if (!goes(batch, at)) {
+        if (base >= observedEnd || !goes(batch, at)) {
             endSegment(base, sink);
             sink.accept(batch.duplicate());
-        } else if (isLast) {
+            return false;
+        }
+        if (isLast) {
             endSegment(base, sink);
             sink.accept(RecordBatchHeader.emptied(batch, at));
         } else if (paddingFrom < 0 || epoch != paddingEpoch) {
@@ -52,6 +63,7 @@ class SimRewriting implements Rewriting {
             paddingFrom = base;
             paddingEpoch = epoch;
         }
+        return !SimBatches.isEmpty(batch);
     }
 
     private boolean goes(ByteBuffer batch, int at) {

@@ -109,7 +109,7 @@ public interface MetadataClient extends AutoCloseable {
      * time: asking for another drops it, as do a higher epoch and the end of one of its inputs. Its bookies are chosen as those of any segment are.
      *
      * @param epoch the caller's; must be the partition's
-     * @param inputs in the chain's order
+     * @param inputs in the chain's order, at most {@link io.varve.metadata.model.SegmentChain#STRETCH_MAX}
      * @param avoid bookies that just failed this partition
      */
     CompletableFuture<SegmentDescriptor> allocateRewrite(
@@ -120,9 +120,10 @@ public interface MetadataClient extends AutoCloseable {
      * afterwards.
      *
      * @param seal of the rewrite; its holders are at least as many as acknowledge an entry (I-1)
+     * @param compactedEnd up to where compaction has looked at what it was made of, exclusive: at most its end
      */
     CompletableFuture<PartitionState> replaceSegments(
-            PartitionId partition, int epoch, Seal seal, List<SegmentId> inputs);
+            PartitionId partition, int epoch, Seal seal, List<SegmentId> inputs, long compactedEnd);
 
     /** Producer ids for the exclusive use of the caller. */
     CompletableFuture<ProducerIdBlock> allocateProducerIds();

@@ -172,11 +172,12 @@ public abstract class CommandingClient implements MetadataClient {
 
     @Override
     public CompletableFuture<PartitionState> replaceSegments(
-            PartitionId partition, int epoch, Seal seal, List<SegmentId> inputs) {
+            PartitionId partition, int epoch, Seal seal, List<SegmentId> inputs, long compactedEnd) {
         ReplaceSegmentsCommand.Builder body = ReplaceSegmentsCommand.newBuilder()
                 .setPartition(ProtoModel.toProto(partition))
                 .setEpoch(epoch)
-                .setSeal(seal(seal));
+                .setSeal(seal(seal))
+                .setCompactedEnd(compactedEnd);
         inputs.forEach(input -> body.addInputs(input.value()));
         return submit(command().setReplaceSegments(body), reply -> partition(partition));
     }

@@ -298,6 +298,9 @@ public final class ProtoModel {
                 .setCreatedMs(segment.createdMs())
                 .setSealedMs(segment.sealedMs())
                 .setCompacted(segment.isCompacted());
+        if (segment.isCompacted() && segment.compactedEnd() != segment.endOffset()) {
+            proto.setCompactedEnd(segment.compactedEnd());
+        }
         segment.replicas().forEach(r -> proto.addReplicas(toProto(r)));
         segment.unconfirmed().forEach(r -> proto.addUnconfirmed(toProto(r)));
         segment.object().ifPresent(o -> proto.setObject(toProto(o)));
@@ -321,7 +324,14 @@ public final class ProtoModel {
                 segment.getCreatedMs(),
                 segment.getSealedMs(),
                 segment.hasObject() ? Optional.of(fromProto(segment.getObject())) : Optional.empty(),
-                segment.getCompacted());
+                compactedEnd(segment));
+    }
+
+    private static long compactedEnd(SegmentProto segment) {
+        if (!segment.getCompacted()) {
+            return SegmentDescriptor.NEVER_COMPACTED;
+        }
+        return segment.getCompactedEnd() == 0 ? segment.getEndOffset() : segment.getCompactedEnd();
     }
 
     private static SegmentStateProto toProto(SegmentDescriptor.State state) {

@@ -8,6 +8,7 @@ import io.varve.metadata.api.MetadataException.Reason;
 import io.varve.metadata.model.BookieTask;
 import io.varve.metadata.model.PartitionState;
 import io.varve.metadata.model.Replica;
+import io.varve.metadata.model.SegmentChain;
 import io.varve.metadata.model.SegmentDescriptor;
 import io.varve.metadata.model.SegmentDescriptor.State;
 import io.varve.metadata.model.Topic;
@@ -25,9 +26,6 @@ import java.util.TreeSet;
  * others, by compare-and-set on the epoch (I-14) and on what stands in the chain (I-8). A partition has one rewrite at a time.
  */
 final class RewriteCommands {
-
-    /** How many segments one rewrite may replace: a bound on one command. */
-    static final int INPUTS_MAX = 1_000;
 
     private RewriteCommands() {}
 
@@ -64,7 +62,7 @@ final class RewriteCommands {
                 draft.nowMs(),
                 -1,
                 Optional.empty(),
-                true));
+                inputs.get(inputs.size() - 1).endOffset()));
         return id;
     }
 
@@ -92,14 +90,20 @@ final class RewriteCommands {
                 holders.size() >= rewrite.acks(),
                 Reason.NOT_ENOUGH_BOOKIES,
                 "A rewrite is to be held by " + rewrite.acks() + " bookies before it counts, not " + holders.size());
+        long compactedEnd = command.getCompactedEnd() == 0 ? rewrite.endOffset() : command.getCompactedEnd();
+        boolean isWithin = compactedEnd > rewrite.startOffset() && compactedEnd <= rewrite.endOffset();
+        unless(
+                isWithin && inputs.stream().allMatch(input -> input.compactedEnd() <= compactedEnd),
+                Reason.INVALID,
+                "Segment " + rewrite.id() + " can't be compacted up to offset " + compactedEnd);
         withdrawManifest(draft, partition, inputs);
         inputs.forEach(input -> PlanCommands.withdrawWork(draft, input));
         long sealedMs = 0;
         for (SegmentDescriptor input : inputs) {
             sealedMs = Math.max(sealedMs, input.sealedMs());
         }
-        draft.replaceStretch(
-                Segments.rewritten(rewrite, holders, others, seal.getBytes(), seal.getMaxTimestampMs(), sealedMs));
+        draft.replaceStretch(Segments.rewritten(
+                rewrite, holders, others, seal.getBytes(), seal.getMaxTimestampMs(), sealedMs, compactedEnd));
         inputs.forEach(input -> PlanCommands.deleteReplicas(draft, input));
         PlanCommands.deleteObjects(draft, partition.id(), inputs, rewrite.id().value());
         passOn(draft, inputs, rewrite.id());
@@ -134,9 +138,9 @@ final class RewriteCommands {
 
     private static List<SegmentDescriptor> inputs(Draft draft, PartitionState partition, List<Long> ids) {
         unless(
-                !ids.isEmpty() && ids.size() <= INPUTS_MAX,
+                !ids.isEmpty() && ids.size() <= SegmentChain.STRETCH_MAX,
                 Reason.INVALID,
-                "A rewrite is of 1 to " + INPUTS_MAX + " segments, not of " + ids.size());
+                "A rewrite is of 1 to " + SegmentChain.STRETCH_MAX + " segments, not of " + ids.size());
         List<SegmentDescriptor> inputs = new ArrayList<>();
         long end = SegmentDescriptor.UNSEALED;
         for (long id : ids) {

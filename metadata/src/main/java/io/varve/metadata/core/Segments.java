@@ -68,7 +68,8 @@ final class Segments {
             List<Replica> unconfirmed,
             long bytes,
             long maxTimestampMs,
-            long sealedMs) {
+            long sealedMs,
+            long compactedEnd) {
         return new SegmentDescriptor(
                 rewrite.id(),
                 rewrite.partition(),
@@ -84,7 +85,7 @@ final class Segments {
                 rewrite.createdMs(),
                 sealedMs,
                 Optional.empty(),
-                true);
+                compactedEnd);
     }
 
     static SegmentDescriptor withReplicas(SegmentDescriptor sealed, List<Replica> replicas, List<Replica> unconfirmed) {
@@ -103,7 +104,7 @@ final class Segments {
                 sealed.createdMs(),
                 sealed.sealedMs(),
                 sealed.object(),
-                sealed.isCompacted());
+                sealed.compactedEnd());
     }
 
     static SegmentDescriptor offloaded(SegmentDescriptor sealed, ObjectRef object) {
@@ -122,7 +123,7 @@ final class Segments {
                 sealed.createdMs(),
                 sealed.sealedMs(),
                 Optional.of(object),
-                sealed.isCompacted());
+                sealed.compactedEnd());
     }
 
     /** The replica on that bookie, if there is one. */

@@ -19,6 +19,9 @@ public final class SegmentChain {
     /** No segments. */
     public static final SegmentChain EMPTY = new SegmentChain(TreePMap.empty(), Optional.empty());
 
+    /** How many segments one rewrite may replace: a bound on one command. */
+    public static final int STRETCH_MAX = 1_000;
+
     private final TreePMap<Long, SegmentDescriptor> byStart;
     private final Optional<ManifestRef> manifest;
 

@@ -28,8 +28,8 @@ import java.util.Optional;
  * @param createdMs wall time of its allocation, for people
  * @param sealedMs wall time of its seal, for retention and offload; {@code -1} before
  * @param object where object storage holds it, once that was verified and committed (I-10)
- * @param isCompacted whether it holds what compaction left of others, and not all that its owner was sent. A pending one of this kind is a rewrite: it has an end from the beginning, and is
- *     never rolled in
+ * @param compactedEnd exclusive: what lies below was looked at by compaction, and holds what that left; {@link #NEVER_COMPACTED} if it holds all that its owner was sent. A pending one
+ *     with this set is a rewrite: it has an end from the beginning, and is never rolled in
  */
 public record SegmentDescriptor(
         SegmentId id,
@@ -46,10 +46,13 @@ public record SegmentDescriptor(
         long createdMs,
         long sealedMs,
         Optional<ObjectRef> object,
-        boolean isCompacted) {
+        long compactedEnd) {
 
     /** The end of a segment that has none yet. */
     public static final long UNSEALED = -1;
+
+    /** The {@link #compactedEnd} of a segment that no compaction wrote. */
+    public static final long NEVER_COMPACTED = -1;
 
     /** How far a segment has come. Only forward. */
     public enum State {
@@ -71,7 +74,8 @@ public record SegmentDescriptor(
         Invariant.check(acks >= 1, "entries are acknowledged by at least one replica", acks);
         Invariant.check(startOffset >= 0, "a segment's start is not negative", startOffset);
         Invariant.check(
-                (state == State.SEALED || state == State.PENDING && isCompacted) == (endOffset != UNSEALED),
+                (state == State.SEALED || state == State.PENDING && compactedEnd != NEVER_COMPACTED)
+                        == (endOffset != UNSEALED),
                 "a segment has an end when it is sealed, and a rewrite from the beginning",
                 endOffset);
         Invariant.check(
@@ -79,6 +83,10 @@ public record SegmentDescriptor(
                 "a segment ends after its start",
                 startOffset,
                 endOffset);
+        Invariant.check(
+                compactedEnd == NEVER_COMPACTED || compactedEnd > startOffset && compactedEnd <= endOffset,
+                "what compaction has looked at lies in the segment",
+                compactedEnd);
     }
 
     /** One that no compaction wrote. */
@@ -112,12 +120,22 @@ public record SegmentDescriptor(
                 createdMs,
                 sealedMs,
                 object,
-                false);
+                NEVER_COMPACTED);
     }
 
     /** Whether it is a rewrite that isn't in a chain yet. */
     public boolean isRewrite() {
-        return state == State.PENDING && isCompacted;
+        return state == State.PENDING && isCompacted();
+    }
+
+    /** Whether compaction wrote it, or is to. */
+    public boolean isCompacted() {
+        return compactedEnd != NEVER_COMPACTED;
+    }
+
+    /** Whether compaction has looked at what is at {@code offset}. */
+    public boolean isCompactedAt(long offset) {
+        return offset < compactedEnd;
     }
 
     /** Whether {@code offset} lies in it; an open one holds everything from its start on. */

@@ -261,10 +261,21 @@ final class Cluster {
 
     static MetadataCommand.Builder replace(
             PartitionId partition, int epoch, SealProto.Builder seal, List<SegmentDescriptor> inputs) {
+        return replace(partition, epoch, seal, inputs, 0);
+    }
+
+    /** @param compactedEnd 0 for the rewrite's end */
+    static MetadataCommand.Builder replace(
+            PartitionId partition,
+            int epoch,
+            SealProto.Builder seal,
+            List<SegmentDescriptor> inputs,
+            long compactedEnd) {
         ReplaceSegmentsCommand.Builder body = ReplaceSegmentsCommand.newBuilder()
                 .setPartition(ProtoModel.toProto(partition))
                 .setEpoch(epoch)
-                .setSeal(seal);
+                .setSeal(seal)
+                .setCompactedEnd(compactedEnd);
         inputs.forEach(input -> body.addInputs(input.id().value()));
         return MetadataCommand.newBuilder().setReplaceSegments(body);
     }

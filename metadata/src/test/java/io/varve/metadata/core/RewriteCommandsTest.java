@@ -7,6 +7,7 @@ import io.varve.base.PartitionId;
 import io.varve.base.SegmentId;
 import io.varve.metadata.api.MetadataException.Reason;
 import io.varve.metadata.model.BookieTask;
+import io.varve.metadata.model.SegmentChain;
 import io.varve.metadata.model.SegmentDescriptor;
 import io.varve.metadata.model.SegmentDescriptor.State;
 import io.varve.protocol.meta.CommandReply;
@@ -147,6 +148,45 @@ class RewriteCommandsTest {
         assertThat(cluster.segment(rewrite.id()).unconfirmed())
                 .extracting(replica -> replica.bookie().value())
                 .containsExactly(3);
+    }
+
+    /** A pass whose memory for keys was full has looked at a part of the last segment only. */
+    @Test
+    void aRewriteMayBeCompactedInPartAndIsNeverLessThanItsInputsWere() {
+        SegmentDescriptor rewrite = rewriteOf(first, second);
+        for (long beyond : new long[] {31, Long.MAX_VALUE}) {
+            cluster.refused(replaceUpTo(beyond, rewrite, first, second), Reason.INVALID);
+        }
+        cluster.done(replaceUpTo(20, rewrite, first, second));
+        SegmentDescriptor part = cluster.segment(rewrite.id());
+        assertThat(part.isCompacted()).isTrue();
+        assertThat(part.isCompactedAt(19)).isTrue();
+        assertThat(part.isCompactedAt(20)).isFalse();
+        assertThat(ProtoModel.fromProto(ProtoModel.toProto(part))).isEqualTo(part);
+
+        SegmentDescriptor again = rewriteOf(part, third);
+        cluster.refused(replaceUpTo(19, again, part, third), Reason.INVALID);
+        cluster.done(replaceUpTo(40, again, part, third));
+        assertThat(cluster.segment(again.id()).compactedEnd()).isEqualTo(40);
+    }
+
+    @Test
+    void oneRewriteIsOfABoundedNumberOfSegments() {
+        PartitionId fine = new PartitionId(cluster.topic("long", 1, 3, "cleanup.policy", "compact"), 0);
+        for (int i = 0; i <= SegmentChain.STRETCH_MAX + 1; i++) {
+            cluster.rolled(fine, i);
+        }
+        List<SegmentDescriptor> sealed =
+                List.copyOf(cluster.partition(fine).chain().segments()).subList(0, SegmentChain.STRETCH_MAX + 1);
+        int epoch = cluster.partition(fine).epoch();
+        cluster.refused(Cluster.allocateRewrite(fine, epoch, sealed), Reason.INVALID);
+        cluster.done(Cluster.allocateRewrite(fine, epoch, sealed.subList(1, sealed.size())));
+    }
+
+    private MetadataCommand.Builder replaceUpTo(
+            long compactedEnd, SegmentDescriptor rewrite, SegmentDescriptor... inputs) {
+        return Cluster.replace(
+                partition, epoch(), Cluster.seal(rewrite, rewrite.endOffset()), List.of(inputs), compactedEnd);
     }
 
     /** S22: what object storage holds is replaced as well. */

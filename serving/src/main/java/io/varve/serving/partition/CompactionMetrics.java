@@ -15,7 +15,9 @@ final class CompactionMetrics {
     private final Counter readBytes;
     private final Counter writtenBytes;
     private final Counter replaced;
+    private final Counter left;
     private volatile long dirtyBytes;
+    private volatile int paused;
     private volatile double lastPassSeconds;
 
     CompactionMetrics(MeterRegistry registry) {
@@ -35,6 +37,12 @@ final class CompactionMetrics {
                 .register(registry);
         replaced = Counter.builder("varve.broker.compaction.segments.replaced")
                 .description("Segments whose place a rewrite took")
+                .register(registry);
+        left = Counter.builder("varve.broker.compaction.segments.left")
+                .description("Segments that a pass read and left as they were, since nothing went from them")
+                .register(registry);
+        Gauge.builder("varve.broker.compaction.paused.partitions", this, m -> m.paused)
+                .description("Partitions that are left alone for a while because their last pass failed")
                 .register(registry);
         Gauge.builder("varve.broker.compaction.dirty.bytes", this, m -> m.dirtyBytes)
                 .description("Of the sealed segments of compacted topics here: what no pass has looked at")
@@ -56,8 +64,16 @@ final class CompactionMetrics {
         replaced.increment(segments);
     }
 
+    void onLeft() {
+        left.increment();
+    }
+
     void onDirty(long bytes) {
         dirtyBytes = bytes;
+    }
+
+    void onPaused(int partitions) {
+        paused = partitions;
     }
 
     void onPass(Outcome outcome, double seconds) {

@@ -8,6 +8,7 @@ import io.varve.base.SegmentId;
 import io.varve.bookie.client.BookieClient.ReadPriority;
 import io.varve.bookie.client.BookieStatus;
 import io.varve.metadata.api.MetadataClient.Seal;
+import io.varve.metadata.model.PartitionState;
 import io.varve.metadata.model.SegmentDescriptor;
 import io.varve.protocol.record.RecordBatchHeader;
 import io.varve.protocol.storage.EntryFormat;
@@ -15,6 +16,7 @@ import io.varve.serving.core.compaction.BatchFormatException;
 import io.varve.serving.core.compaction.CompactionPlan;
 import io.varve.serving.core.compaction.CompactionPlan.Group;
 import io.varve.serving.core.compaction.Rewriting;
+import io.varve.serving.core.compaction.SegmentLook;
 import io.varve.serving.core.partition.LogState;
 import io.varve.tiering.api.RemoteSegments.Following;
 import java.nio.ByteBuffer;
@@ -22,12 +24,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Predicate;
 
 /**
- * One pass over one partition, by its owner: reads the dirty part, then rewrites the log from its start, group by group. Each group becomes a segment of its own that is written to bookies as any other is and takes
- * the place of its inputs by one compare-and-set, when enough bookies hold it durably (I-1). Whatever goes wrong ends the pass at that point: what was exchanged stays, the rest is as it was, and a rewrite that nobody
+ * One pass over one partition, by its owner: reads the dirty part, then goes through the log from its start, group by group. Each group becomes a segment of its own that is written to bookies as any other is and takes
+ * the place of its inputs by one compare-and-set, when enough bookies hold it durably (I-1); but a segment by itself that passes have looked at before is first only read, and stays if nothing goes from it. Whatever goes wrong ends the pass at that point: what was exchanged stays, the rest is as it was, and a rewrite that nobody
  * finishes is dropped by the metadata service. On the compaction's loop.
  */
 final class CompactionRun {
@@ -45,13 +48,13 @@ final class CompactionRun {
         STOPPED,
         /** Bookies, object storage or the metadata service didn't do as asked: to be tried again. */
         FAILED,
-        /** The partition holds what can't be read, or a segment with more keys than there is room for. */
+        /** The partition holds what can't be read, or a batch with more keys than there is room for. */
         IMPOSSIBLE
     }
 
     private final PartitionContext context;
     private final PartitionLoop loop;
-    private final OwnedLog log;
+    private final CompactableLog log;
     private final PartitionId id;
     private final CompactionPlan plan;
     private final List<SegmentDescriptor> inputs;
@@ -61,6 +64,7 @@ final class CompactionRun {
     private final CompletableFuture<Outcome> outcome = new CompletableFuture<>();
     private final SegmentReader reader;
 
+    private CompactionSource source;
     private Rewriting pass;
     private Runnable waiting;
     private RewriteStreams streams;
@@ -76,7 +80,7 @@ final class CompactionRun {
     CompactionRun(
             PartitionContext context,
             PartitionLoop loop,
-            OwnedLog log,
+            CompactableLog log,
             CompactionPlan plan,
             List<SegmentDescriptor> inputs,
             Function<CompactionSource, Rewriting> passes,
@@ -105,12 +109,16 @@ final class CompactionRun {
 
     /** Begins. Completes on the loop. */
     CompletableFuture<Outcome> start() {
-        loop.on(log.forCompaction(plan.dirtyOffset(), plan.endOffset()), (source, failure) -> {
+        loop.on(log.forCompaction(plan.dirtyOffset(), plan.endOffset()), (known, failure) -> {
+            if (isOver()) {
+                return;
+            }
             if (failure != null) {
                 end(Outcome.FAILED, "the owner's state: " + failure.getMessage());
                 return;
             }
-            pass = passes.apply(source);
+            source = known;
+            pass = passes.apply(known);
             read(plan.dirtyOffset(), plan.endOffset(), pass::observe, this::rewrite);
         });
         return outcome;
@@ -133,7 +141,7 @@ final class CompactionRun {
     private void rewrite() {
         List<Group> groups = plan.groupsWithin(pass.observedEnd());
         if (groups.isEmpty()) {
-            end(Outcome.IMPOSSIBLE, "a segment has more keys than there is room for");
+            end(Outcome.IMPOSSIBLE, "the batch at " + plan.dirtyOffset() + " has more keys than there is room for");
         } else {
             rewrite(groups, 0);
         }
@@ -148,7 +156,87 @@ final class CompactionRun {
             return;
         }
         Group group = groups.get(index);
-        List<SegmentDescriptor> replaced = inputs.subList(group.fromIndex(), group.toIndex());
+        Runnable next = () -> rewrite(groups, index + 1);
+        List<SegmentDescriptor> replaced = stillThere(inputs.subList(group.fromIndex(), group.toIndex()));
+        if (replaced.isEmpty()) {
+            next.run();
+        } else if (plan.isSettled(group) && hasNoSharedObject(replaced.get(0))) {
+            look(replaced.get(0), next);
+        } else {
+            open(
+                    replaced,
+                    rewrite -> read(
+                            rewrite.startOffset(),
+                            rewrite.endOffset(),
+                            this::rewriteBatch,
+                            () -> finish(rewrite, replaced, next)));
+        }
+    }
+
+    /** Those that retention hasn't taken since the pass began. It takes them from the log's start on, and what a pass makes of the others depends on nothing in them. */
+    private List<SegmentDescriptor> stillThere(List<SegmentDescriptor> segments) {
+        long logStart = context.metadata()
+                .view()
+                .partition(id)
+                .map(PartitionState::logStartOffset)
+                .orElse(0L);
+        return segments.stream().filter(s -> s.endOffset() > logStart).toList();
+    }
+
+    /**
+     * Segments leave an object that several are in from its front: a read of one goes on in the object into the next. Only a topic that wasn't to be compacted for a while has such.
+     */
+    private static boolean hasNoSharedObject(SegmentDescriptor segment) {
+        return segment.object()
+                .filter(object ->
+                        object.startOffset() != segment.startOffset() || object.endOffset() != segment.endOffset())
+                .isEmpty();
+    }
+
+    /** Reads a segment that may stay as it is. */
+    private void look(SegmentDescriptor segment, Runnable next) {
+        SegmentLook look = new SegmentLook(pass, segment.startOffset());
+        List<ByteBuffer> changed = new ArrayList<>();
+        Predicate<ByteBuffer> each = batch -> {
+            boolean stays = look.at(batch);
+            if (!stays) {
+                look.handedOn().forEach(kept -> changed.add(copyOf(kept)));
+            }
+            return stays;
+        };
+        read(segment.startOffset(), segment.endOffset(), each, () -> {
+            if (look.changes()) {
+                rewriteFrom(segment, look, changed, next);
+            } else {
+                pass.endSegment(segment.endOffset(), stays -> {});
+                metrics.onLeft();
+                next.run();
+            }
+        });
+    }
+
+    /** Writes a segment anew of which a part was looked at already. */
+    private void rewriteFrom(SegmentDescriptor segment, SegmentLook look, List<ByteBuffer> changed, Runnable next) {
+        List<SegmentDescriptor> replaced = List.of(segment);
+        open(replaced, rewrite -> {
+            Runnable rest = () -> {
+                changed.forEach(this::write);
+                read(look.nextOffset(), rewrite.endOffset(), this::rewriteBatch, () -> finish(rewrite, replaced, next));
+            };
+            read(rewrite.startOffset(), look.unchangedEnd(), batch -> copyBelow(look.unchangedEnd(), batch), rest);
+        });
+    }
+
+    private boolean copyBelow(long endOffset, ByteBuffer batch) {
+        boolean isBelow = RecordBatchHeader.baseOffset(batch, batch.position()) < endOffset;
+        if (isBelow) {
+            write(batch);
+        }
+        return isBelow;
+    }
+
+    /** Makes ready for writing a group. */
+    private void open(List<SegmentDescriptor> replaced, Consumer<SegmentDescriptor> opened) {
         long endOffset = replaced.get(replaced.size() - 1).endOffset();
         StateLoader loader = new StateLoader(
                 context, loop, reader, context.metadata().view().partition(id).orElse(log.partition()), endOffset);
@@ -157,13 +245,18 @@ final class CompactionRun {
                 end(Outcome.FAILED, "the state at " + endOffset + ": " + failure.getMessage());
             } else {
                 state = loaded;
-                state.onRewritten(replaced.get(0).startOffset());
-                allocate(replaced, () -> rewrite(groups, index + 1));
+                state.onRewritten(replaced.get(0).startOffset(), compactedEnd(endOffset), source.aborted());
+                allocate(replaced, opened);
             }
         });
     }
 
-    private void allocate(List<SegmentDescriptor> replaced, Runnable next) {
+    /** Up to where this pass has looked at a group that ends there. */
+    private long compactedEnd(long endOffset) {
+        return Math.min(endOffset, pass.observedEnd());
+    }
+
+    private void allocate(List<SegmentDescriptor> replaced, Consumer<SegmentDescriptor> opened) {
         if (isOver()) {
             return;
         }
@@ -179,7 +272,9 @@ final class CompactionRun {
             rewrittenBytes = 0;
             stalledSinceNs = now();
             onStreams();
-            read(rewrite.startOffset(), rewrite.endOffset(), this::rewriteBatch, () -> finish(rewrite, replaced, next));
+            if (!isOver()) {
+                opened.accept(rewrite);
+            }
         });
     }
 
@@ -196,12 +291,18 @@ final class CompactionRun {
         Invariant.check(first == streams.sentEnd(), "I-8 a rewrite has no gaps", first, streams.sentEnd());
         int size = EntryFormat.HEADER_BYTES + batch.remaining();
         state.count(first, size, RecordBatchHeader.maxTimestampMs(batch, at));
-        ByteBuf payload = Unpooled.wrappedBuffer(
-                ByteBuffer.allocate(batch.remaining()).put(batch).flip());
-        streams.append(first, last, payload);
+        if (streams.isAllDurable()) {
+            // Until now there was nothing to be confirmed, however long that was.
+            stalledSinceNs = now();
+        }
+        streams.append(first, last, Unpooled.wrappedBuffer(copyOf(batch)));
         rewrittenBytes += size;
         metrics.onWritten(size);
         rate.take(now(), size);
+    }
+
+    private static ByteBuffer copyOf(ByteBuffer batch) {
+        return ByteBuffer.allocate(batch.remaining()).put(batch.duplicate()).flip();
     }
 
     private void finish(SegmentDescriptor rewrite, List<SegmentDescriptor> replaced, Runnable next) {
@@ -231,7 +332,9 @@ final class CompactionRun {
                 rewrite.id(), rewrite.endOffset(), rewrittenBytes, state.segmentMaxTimestampMs(), streams.holders());
         RewriteStreams written = streams;
         streams = null;
-        loop.on(context.metadata().replaceSegments(id, log.epoch(), seal, ids(replaced)), (partition, failure) -> {
+        CompletableFuture<PartitionState> exchanged = context.metadata()
+                .replaceSegments(id, log.epoch(), seal, ids(replaced), compactedEnd(rewrite.endOffset()));
+        loop.on(exchanged, (partition, failure) -> {
             if (failure == null) {
                 written.seal();
                 metrics.onReplaced(replaced.size());

@@ -9,13 +9,15 @@ import io.varve.metadata.model.TopicConfigs;
 import io.varve.serving.core.compaction.CompactionPlan;
 import io.varve.serving.core.compaction.CompactionPlan.Wishes;
 import io.varve.serving.core.compaction.CompactionRules;
+import io.varve.serving.core.compaction.CompactionTurns;
+import io.varve.serving.core.compaction.CompactionTurns.Attempt;
 import io.varve.serving.core.compaction.Rewriting;
 import io.varve.serving.partition.CompactionRun.Outcome;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
-import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -31,12 +33,12 @@ final class Compactor {
 
     private final PartitionContext context;
     private final PartitionLoop loop;
-    private final Supplier<Collection<OwnedLog>> logs;
+    private final Supplier<? extends Collection<? extends CompactableLog>> logs;
     private final CompactionPasses passes;
     private final CompactionMetrics metrics;
     private final CompactionOptions options;
     private final ByteRate rate;
-    private final TreeMap<PartitionId, Long> lastPassNs = new TreeMap<>();
+    private final CompactionTurns turns;
     private CompactionRun run;
     private long startedNs;
     private long nextLookNs;
@@ -46,7 +48,7 @@ final class Compactor {
     Compactor(
             PartitionContext context,
             PartitionLoop loop,
-            Supplier<Collection<OwnedLog>> logs,
+            Supplier<? extends Collection<? extends CompactableLog>> logs,
             CompactionPasses passes,
             CompactionMetrics metrics) {
         this.context = context;
@@ -56,6 +58,7 @@ final class Compactor {
         this.metrics = metrics;
         this.options = context.options().compaction();
         this.rate = new ByteRate(options.bytesPerSecondMax(), context.clock().nanoTime());
+        this.turns = new CompactionTurns(options.intervalMs() * 1_000_000);
         this.nextLookNs = context.clock().nanoTime() + options.intervalMs() * 1_000_000;
     }
 
@@ -76,14 +79,16 @@ final class Compactor {
         }
     }
 
-    private record Candidate(OwnedLog log, TopicConfigs configs, CompactionPlan plan, PartitionState partition) {}
+    private record Candidate(
+            CompactableLog log, TopicConfigs configs, CompactionPlan plan, PartitionState partition, Attempt attempt) {}
 
     private void look() {
         MetadataView view = context.metadata().view();
+        long nowNs = context.clock().nanoTime();
         List<Candidate> candidates = new ArrayList<>();
-        TreeMap<PartitionId, Long> still = new TreeMap<>();
+        TreeSet<PartitionId> compacted = new TreeSet<>();
         long dirtyBytes = 0;
-        for (OwnedLog log : logs.get()) {
+        for (CompactableLog log : logs.get()) {
             Optional<Topic> topic = view.topic(log.id().topic());
             Optional<PartitionState> partition = view.partition(log.id());
             if (!log.isServing() || topic.isEmpty() || partition.isEmpty()) {
@@ -93,23 +98,22 @@ final class Compactor {
             if (!configs.compacted()) {
                 continue;
             }
-            Optional.ofNullable(lastPassNs.get(log.id())).ifPresent(ns -> still.put(log.id(), ns));
+            compacted.add(log.id());
             List<CompactionPlan.Segment> sealed = sealed(partition.get(), configs);
             dirtyBytes += CompactionPlan.dirtyBytes(sealed);
-            CompactionPlan.of(sealed, log.offsets().lastStable(), wishes(configs))
-                    .ifPresent(plan -> candidates.add(new Candidate(log, configs, plan, partition.get())));
+            Wishes wishes = wishes(configs);
+            CompactionPlan.of(sealed, log.offsets().lastStable(), wishes)
+                    .ifPresent(plan -> candidates.add(
+                            new Candidate(log, configs, plan, partition.get(), Attempt.of(log.epoch(), plan, wishes))));
         }
-        lastPassNs.keySet().retainAll(still.keySet());
+        turns.retain(compacted);
         metrics.onDirty(dirtyBytes);
-        nextLookNs = context.clock().nanoTime() + options.intervalMs() * 1_000_000;
+        metrics.onPaused(turns.paused(nowNs));
+        nextLookNs = nowNs + options.intervalMs() * 1_000_000;
         candidates.stream()
-                .min((a, b) ->
-                        Long.compare(lastPass(a.log().id()), lastPass(b.log().id())))
+                .filter(candidate -> turns.mayTry(candidate.log().id(), candidate.attempt(), nowNs))
+                .min((a, b) -> turns.compare(a.log().id(), b.log().id()))
                 .ifPresent(this::start);
-    }
-
-    private long lastPass(PartitionId id) {
-        return lastPassNs.getOrDefault(id, Long.MIN_VALUE);
     }
 
     /**
@@ -133,9 +137,9 @@ final class Compactor {
                         segment.startOffset(),
                         segment.endOffset(),
                         segment.bytes() >= 0 ? segment.bytes() : configs.segmentBytes(),
-                        segment.isCompacted(),
+                        segment.isCompacted() ? segment.compactedEnd() : segment.startOffset(),
                         segment.createdMs(),
-                        segment.maxTimestampMs()));
+                        segment.ageStampMs()));
             }
         }
         return sealed;
@@ -175,7 +179,12 @@ final class Compactor {
     private void onEnd(CompactionRun ended, Candidate candidate, Outcome outcome) {
         long nowNs = context.clock().nanoTime();
         run = null;
-        lastPassNs.put(ended.id(), nowNs);
+        switch (outcome) {
+            case DONE, STOPPED -> turns.onEnd(ended.id(), nowNs);
+            case FAILED, IMPOSSIBLE ->
+                turns.onFailure(ended.id(), candidate.attempt(), outcome == Outcome.IMPOSSIBLE, nowNs);
+        }
+        metrics.onPaused(turns.paused(nowNs));
         metrics.onPass(outcome, (nowNs - startedNs) / 1e9);
         if (outcome == Outcome.DONE) {
             LOG.info(

@@ -394,7 +394,7 @@ final class LogReader {
             left.removeIf(a -> log.partition()
                     .chain()
                     .covering(a.markerOffset())
-                    .filter(SegmentDescriptor::isCompacted)
+                    .filter(segment -> segment.isCompactedAt(a.markerOffset()))
                     .isPresent());
             answer.accept(left, error);
         });

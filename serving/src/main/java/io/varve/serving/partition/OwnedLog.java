@@ -46,7 +46,7 @@ import org.slf4j.LoggerFactory;
  * <p>An append goes: admission, producer check, offsets, state, cache, leader; in one turn of the loop, so the order of calls is the order of
  * offsets. It is answered when the leader's high watermark passes it.
  */
-final class OwnedLog implements PartitionLog, ReadableLog {
+final class OwnedLog implements PartitionLog, ReadableLog, CompactableLog {
 
     private static final Logger LOG = LoggerFactory.getLogger(OwnedLog.class);
     private static final int EPOCH_AT = 12;
@@ -193,8 +193,8 @@ final class OwnedLog implements PartitionLog, ReadableLog {
                         .isPresent();
     }
 
-    /** What a compaction of this log goes by, as of now. Any thread. */
-    CompletableFuture<CompactionSource> forCompaction(long dirtyOffset, long endOffset) {
+    @Override
+    public CompletableFuture<CompactionSource> forCompaction(long dirtyOffset, long endOffset) {
         CompletableFuture<CompactionSource> source = new CompletableFuture<>();
         loop.run(() -> {
             if (lost || !serving) {
@@ -271,8 +271,8 @@ final class OwnedLog implements PartitionLog, ReadableLog {
         return serving;
     }
 
-    /** Whether its tenure is over. Safe for any thread. */
-    boolean isLost() {
+    @Override
+    public boolean isLost() {
         return lost;
     }
 

@@ -449,7 +449,7 @@ class LogReaderTest {
                 0,
                 1,
                 Optional.of(object),
-                isCompacted);
+                isCompacted ? end : SegmentDescriptor.NEVER_COMPACTED);
     }
 
     private static SegmentDescriptor open(long id, long start) {

@@ -37,6 +37,7 @@ public final class CompactionPass implements Rewriting {
     private long observedEnd;
 
     private boolean rewriting;
+    private boolean segmentBegins;
     private long nextOffset;
     /** Where padding that is due begins, or -1. */
     private long paddingFrom = -1;
@@ -114,26 +115,32 @@ public final class CompactionPass implements Rewriting {
      * @param batch one whole batch from its position to its limit, which stay
      * @param sink takes what stays, in order and without a gap. Its buffers hold one batch each from position to limit: either a view of
      *     {@code batch}, or one of the receiver's own
+     * @return false if all records stay as they are; a header that is of no use any longer takes as much room as the padding in its place
      * @throws BatchFormatException if it can't be read: the pass is over
      */
     @Override
-    public void rewrite(ByteBuffer batch, Consumer<ByteBuffer> sink) {
+    public boolean rewrite(ByteBuffer batch, Consumer<ByteBuffer> sink) {
         int at = checked(batch);
         long base = RecordBatchHeader.baseOffset(batch, at);
-        Invariant.check(!rewriting || base == nextOffset, "what is rewritten follows what was", base, nextOffset);
         Invariant.check(
-                base < observedEnd, "what is rewritten was observed, or was when it was dirty", base, observedEnd);
+                !rewriting || base == nextOffset || segmentBegins && base > nextOffset,
+                "what is rewritten follows what was, unless segments have left the log",
+                base,
+                nextOffset);
+        segmentBegins = false;
         rewriting = true;
         nextOffset = RecordBatchHeader.lastOffset(batch, at) + 1;
         bytesRead += batch.remaining();
         recordsRead += RecordBatchHeader.count(batch, at);
+        if (base >= observedEnd) {
+            keep(batch, at, batch.slice(), sink);
+            return false;
+        }
         if (RecordBatchHeader.isPadding(batch, at)) {
             leaveOut(batch, at, sink);
-        } else if (RecordBatchHeader.isControl(batch, at)) {
-            rewriteMarker(batch, at, sink);
-        } else {
-            rewriteData(batch, at, sink);
+            return false;
         }
+        return RecordBatchHeader.isControl(batch, at) ? rewriteMarker(batch, at, sink) : rewriteData(batch, at, sink);
     }
 
     /**
@@ -145,6 +152,7 @@ public final class CompactionPass implements Rewriting {
     public void endSegment(long endOffset, Consumer<ByteBuffer> sink) {
         Invariant.check(endOffset == nextOffset, "a segment ends where its last batch does", endOffset, nextOffset);
         pad(endOffset, sink);
+        segmentBegins = true;
     }
 
     /** What it did. */
@@ -155,10 +163,14 @@ public final class CompactionPass implements Rewriting {
     // ---- markers
     // ----------------------------------------------------------------------------------------------------------------
 
-    private void rewriteMarker(ByteBuffer batch, int at, Consumer<ByteBuffer> sink) {
-        if (txns.isNeeded(batch, at)) {
+    private boolean rewriteMarker(ByteBuffer batch, int at, Consumer<ByteBuffer> sink) {
+        boolean hasTime = RecordBatchHeader.hasDeleteHorizon(batch, at)
+                && RecordBatchHeader.baseTimestampMs(batch, at) > rules.nowMs();
+        if (txns.isNeeded(batch, at) || hasTime) {
             keep(batch, at, batch.slice(), sink);
-        } else if (!RecordBatchHeader.hasDeleteHorizon(batch, at)) {
+            return false;
+        }
+        if (!RecordBatchHeader.hasDeleteHorizon(batch, at)) {
             // Nobody is shown a marker's time, so its record isn't written anew for another base.
             ByteBuffer copy =
                     ByteBuffer.allocate(batch.remaining()).put(batch.slice()).flip();
@@ -171,28 +183,29 @@ public final class CompactionPass implements Rewriting {
                     RecordBatchHeader.maxTimestampMs(copy, 0),
                     true);
             keep(batch, at, copy, sink);
-        } else if (RecordBatchHeader.baseTimestampMs(batch, at) > rules.nowMs()) {
-            keep(batch, at, batch.slice(), sink);
         } else {
             leaveOut(batch, at, sink);
         }
+        return true;
     }
 
     // ---- data
     // -------------------------------------------------------------------------------------------------------------------
 
-    private void rewriteData(ByteBuffer batch, int at, Consumer<ByteBuffer> sink) {
+    private boolean rewriteData(ByteBuffer batch, int at, Consumer<ByteBuffer> sink) {
         if (RecordBatchHeader.count(batch, at) == 0 || txns.isAborted(batch, at)) {
             keepWithoutRecords(batch, at, sink);
-            return;
+            return RecordBatchHeader.count(batch, at) > 0;
         }
         ByteBuffer records = inflated(batch, at);
         boolean plain = RecordBatchHeader.compression(batch, at) == 0;
         Survivors found = survivors(records, batch, at);
         if (found.count == 0) {
             keepWithoutRecords(batch, at, sink);
+            return true;
         } else if (found.count == RecordBatchHeader.count(batch, at) && !needsHorizon(found, batch, at)) {
             keep(batch, at, batch.slice(), sink);
+            return false;
         } else {
             boolean horizon = RecordBatchHeader.hasDeleteHorizon(batch, at) || found.tombstones > 0;
             long baseTimestampMs = needsHorizon(found, batch, at)
@@ -204,6 +217,7 @@ public final class CompactionPass implements Rewriting {
                     : found.maxTimestampMs;
             RecordBatchHeader.rewrite(kept, 0, kept.remaining(), found.count, baseTimestampMs, maxTimestampMs, horizon);
             keep(batch, at, kept, sink);
+            return true;
         }
     }
 

@@ -1,5 +1,6 @@
 package io.varve.serving.core.compaction;
 
+import io.varve.metadata.model.SegmentChain;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -25,17 +26,23 @@ public record CompactionPlan(List<Segment> segments, long dirtyOffset, List<Grou
      *
      * @param endOffset exclusive
      * @param bytes of its entries
-     * @param compacted whether a pass wrote it
+     * @param dirtyFrom from where on no pass has looked at it: its base if none has at all, its end if there is nothing left to look at
      * @param oldestTimestampMs a time at or after which its first records were written, as early as is known, or -1
-     * @param maxTimestampMs the largest time of its records, or -1
+     * @param ageStampMs the time of its newest record, as far as that can be believed
      */
     public record Segment(
-            long baseOffset,
-            long endOffset,
-            long bytes,
-            boolean compacted,
-            long oldestTimestampMs,
-            long maxTimestampMs) {}
+            long baseOffset, long endOffset, long bytes, long dirtyFrom, long oldestTimestampMs, long ageStampMs) {
+
+        /** Whether passes have looked at all of it. */
+        public boolean isClean() {
+            return dirtyFrom == endOffset;
+        }
+
+        /** The share of its bytes that its dirty offsets have. */
+        private long dirtyBytes() {
+            return (long) (bytes * ((double) (endOffset - dirtyFrom) / Math.max(1, endOffset - baseOffset)));
+        }
+    }
 
     /**
      * Segments that become one.
@@ -54,7 +61,13 @@ public record CompactionPlan(List<Segment> segments, long dirtyOffset, List<Grou
      * @param segmentBytes {@code segment.bytes}: what is written together stays below
      * @param nowMs wall time
      */
-    public record Wishes(double dirtyRatioMin, long minLagMs, long maxLagMs, long segmentBytes, long nowMs) {}
+    public record Wishes(double dirtyRatioMin, long minLagMs, long maxLagMs, long segmentBytes, long nowMs) {
+
+        /** The same at another time. */
+        public Wishes at(long otherMs) {
+            return new Wishes(dirtyRatioMin, minLagMs, maxLagMs, segmentBytes, otherMs);
+        }
+    }
 
     /**
      * What to do with a partition.
@@ -72,22 +85,19 @@ public record CompactionPlan(List<Segment> segments, long dirtyOffset, List<Grou
             eligible.add(segment);
         }
         int firstDirty = 0;
-        while (firstDirty < eligible.size() && eligible.get(firstDirty).compacted()) {
+        while (firstDirty < eligible.size() && eligible.get(firstDirty).isClean()) {
             firstDirty++;
         }
         if (firstDirty == eligible.size() || !isWorthIt(eligible, firstDirty, wishes)) {
             return Optional.empty();
         }
-        long dirtyOffset = eligible.get(firstDirty).baseOffset();
+        long dirtyOffset = eligible.get(firstDirty).dirtyFrom();
         return Optional.of(new CompactionPlan(eligible, dirtyOffset, groups(eligible, wishes)));
     }
 
     /** The dirty bytes among all: of segments that may be compacted now and of those that may not yet. */
     public static long dirtyBytes(List<Segment> sealed) {
-        return sealed.stream()
-                .filter(segment -> !segment.compacted())
-                .mapToLong(Segment::bytes)
-                .sum();
+        return sealed.stream().mapToLong(Segment::dirtyBytes).sum();
     }
 
     /** Where the stretch begins: the start of the log's first segment. */
@@ -101,18 +111,22 @@ public record CompactionPlan(List<Segment> segments, long dirtyOffset, List<Grou
     }
 
     /**
-     * The groups of a pass that observed what lies below {@code observedEnd}, without segments that it didn't observe to the end. They are to be
-     * rewritten in their order: one that fails ends the pass.
+     * The groups of a pass that observed what lies below {@code observedEnd}: segments that it didn't observe to the end are left for the next one. But if there was room for
+     * the keys of a part of the first dirty segment only, that part is progress too, and the last group ends with this segment. The groups are to be rewritten in their order: one
+     * that fails ends the pass.
      *
-     * @return none if that covers no dirty segment: one of them has more keys than there was room for
+     * @return none if not a single batch was observed
      */
     public List<Group> groupsWithin(long observedEnd) {
         int covered = 0;
         while (covered < segments.size() && segments.get(covered).endOffset() <= observedEnd) {
             covered++;
         }
-        if (covered == 0 || segments.get(covered - 1).endOffset() <= dirtyOffset) {
+        if (observedEnd <= dirtyOffset) {
             return List.of();
+        }
+        if (covered == 0 || segments.get(covered - 1).endOffset() <= dirtyOffset) {
+            covered++;
         }
         List<Group> within = new ArrayList<>();
         for (Group group : groups) {
@@ -124,7 +138,7 @@ public record CompactionPlan(List<Segment> segments, long dirtyOffset, List<Grou
     }
 
     private static boolean isTooYoung(Segment segment, Wishes wishes) {
-        return wishes.minLagMs() > 0 && segment.maxTimestampMs() > wishes.nowMs() - wishes.minLagMs();
+        return wishes.minLagMs() > 0 && segment.ageStampMs() > wishes.nowMs() - wishes.minLagMs();
     }
 
     private static boolean isWorthIt(List<Segment> eligible, int firstDirty, Wishes wishes) {
@@ -135,12 +149,18 @@ public record CompactionPlan(List<Segment> segments, long dirtyOffset, List<Grou
             Segment segment = eligible.get(i);
             all += segment.bytes();
             if (i >= firstDirty) {
-                dirty += segment.bytes();
+                dirty += segment.dirtyBytes();
                 waitedTooLong |= segment.oldestTimestampMs() >= 0
                         && segment.oldestTimestampMs() < wishes.nowMs() - wishes.maxLagMs();
             }
         }
         return waitedTooLong || (double) dirty / Math.max(1, all) > wishes.dirtyRatioMin();
+    }
+
+    /** Whether a group is a segment that passes have looked at. It needn't be written anew if nothing goes from it. */
+    public boolean isSettled(Group group) {
+        return group.toIndex() - group.fromIndex() == 1
+                && segments.get(group.fromIndex()).isClean();
     }
 
     private static List<Group> groups(List<Segment> segments, Wishes wishes) {
@@ -149,7 +169,7 @@ public record CompactionPlan(List<Segment> segments, long dirtyOffset, List<Grou
         long bytes = 0;
         for (int i = 0; i < segments.size(); i++) {
             long more = segments.get(i).bytes();
-            if (i > from && bytes + more > wishes.segmentBytes()) {
+            if (i > from && (bytes + more > wishes.segmentBytes() || i - from == SegmentChain.STRETCH_MAX)) {
                 groups.add(new Group(from, i));
                 from = i;
                 bytes = 0;

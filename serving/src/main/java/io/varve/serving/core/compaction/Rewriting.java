@@ -18,12 +18,13 @@ public interface Rewriting {
     long observedEnd();
 
     /**
-     * Second reading: the next batch of the log, from its start on, in order.
+     * Second reading: the next batch of the log, from its start on, in order. Behind the end of a segment it may be one further on, if retention took what was in between. What lies above the observed end stays as it is.
      *
-     * @param sink takes what stays, in order and without a gap; the buffers are good for the time of its call
+     * @param sink takes what stays, in order and without a gap; the buffers are good for as long as the batch is
+     * @return whether that takes a record away, or makes another of what stays. If it doesn't for any batch of a segment, the segment may as well stay
      * @throws BatchFormatException if it can't be read: the pass is over
      */
-    void rewrite(ByteBuffer batch, Consumer<ByteBuffer> sink);
+    boolean rewrite(ByteBuffer batch, Consumer<ByteBuffer> sink);
 
     /**
      * A segment of what is written ends here: what is due goes to the sink.

@@ -1,8 +1,11 @@
 package io.varve.serving.core.partition;
 
 import io.varve.protocol.record.RecordBatchHeader;
+import io.varve.serving.core.partition.AbortedTxns.Aborted;
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
+import java.util.Comparator;
+import java.util.List;
 import java.util.zip.CRC32C;
 
 /**
@@ -121,17 +124,23 @@ public final class LogState {
     }
 
     /**
-     * The segment that ends here was written by compaction: what it holds is to be counted anew, and nothing aborted is left in it or before it.
+     * The segment that ends here was written by compaction: what it holds is to be counted anew, and nothing aborted is left in what compaction has looked at.
      *
      * @param startOffset of that segment
+     * @param compactedEnd up to where compaction has looked at it, exclusive
+     * @param known all that was aborted by markers above that in the segment, in any order; more do no harm
      */
-    public void onRewritten(long startOffset) {
+    public void onRewritten(long startOffset, long compactedEnd, List<Aborted> known) {
         segmentStart = startOffset;
         segmentBytes = 0;
         segmentMaxTimestampMs = -1;
         times = new TimeIndex();
-        abortedFrom = offset;
+        abortedFrom = compactedEnd;
         aborted.dropBelow(offset);
+        known.stream()
+                .filter(a -> a.markerOffset() >= compactedEnd && a.markerOffset() < offset)
+                .sorted(Comparator.comparingLong(Aborted::markerOffset))
+                .forEach(aborted::add);
     }
 
     /** An entry of the open segment, in order: of its size and its times. */

@@ -230,6 +230,70 @@ class CompactionPassTest {
         assertThat(pass.figures().recordsRead() - pass.figures().recordsKept()).isEqualTo(1);
     }
 
+    /** What there was no room for is left to the next pass, which can still tell that it is new. */
+    @Test
+    void whatWasNotObservedStaysAsItIs() {
+        log.put("a", "1", "b", "1").put("a", "2").transactional(9, 0, "b", null, "a", "3");
+        long observedEnd = log.end();
+        log.put("b", "2").transactional(9, 2, "a", "4").abort(9, 3).put("c", null);
+        CompactionPass pass = log.pass(0, new NewestOffsets(24 << 10, 5, 6));
+        log.batches
+                .subList(0, 3)
+                .forEach(batch -> assertThat(pass.observe(batch)).isTrue());
+
+        CompactedLog after = log.rewrittenBy(pass);
+
+        assertThat(pass.observedEnd()).isEqualTo(observedEnd);
+        assertThat(after.shape())
+                .containsExactly(
+                        "0-1 data e3",
+                        "2-2 data e3",
+                        "3-4 padding e3",
+                        "5-5 data e3",
+                        "6-6 data e3",
+                        "7-7 marker e3",
+                        "8-8 data e3");
+        assertThat(after.batches.subList(3, 7)).isEqualTo(log.batches.subList(3, 7));
+
+        after.aborted.addAll(log.aborted);
+        CompactedLog whole = after.compacted(observedEnd);
+        assertThat(whole.pairs()).containsExactly("2:a=2", "5:b=2", "8:c=null");
+        assertThat(whole.kafkaBatches().get(whole.batches.size() - 1).deleteHorizonMs())
+                .as("seen for the first time")
+                .hasValue(log.nowMs + CompactedLog.RETENTION_MS);
+    }
+
+    @Test
+    void itIsSaidOfEachBatchWhetherAnythingGoesFromIt() {
+        log.put("a", "1").put("b", null).transactional(9, 0, "c", "1").marker(9, true);
+        log.put("a", "2", "d", "1").put("c", "2");
+        CompactionPass first = log.pass(0, new NewestOffsets(24 << 10, 5, 6));
+        log.batches.forEach(first::observe);
+        assertThat(log.batches)
+                .extracting(batch -> first.rewrite(batch, kept -> {}))
+                .containsExactly(true, true, true, true, false, false);
+
+        CompactedLog once = log.compacted(0);
+        CompactionPass second = once.pass(once.end(), new NewestOffsets(24 << 10, 5, 6));
+        assertThat(once.batches)
+                .extracting(batch -> second.rewrite(batch, kept -> {}))
+                .containsOnly(false);
+
+        once.nowMs += CompactedLog.RETENTION_MS;
+        CompactionPass third = once.pass(once.end(), new NewestOffsets(24 << 10, 5, 6));
+        assertThat(once.shape())
+                .containsExactly(
+                        "0-0 padding e3",
+                        "1-1 data e3",
+                        "2-2 padding e3",
+                        "3-3 marker e3",
+                        "4-5 data e3",
+                        "6-6 data e3");
+        assertThat(once.batches)
+                .extracting(batch -> third.rewrite(batch, kept -> {}))
+                .containsExactly(false, true, false, true, false, false);
+    }
+
     @Test
     void aBatchThatDoesNotParseEndsThePass() {
         log.put("a", "1");
