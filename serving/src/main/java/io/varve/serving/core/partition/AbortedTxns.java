@@ -36,19 +36,36 @@ public final class AbortedTxns {
     /**
      * Adds to {@code found} what a reader of {@code [fromOffset, toOffset)} must skip.
      *
+     * @param found in order of the markers; grows
      * @return whether that is all, however many markers follow
      */
     public boolean collect(long fromOffset, long toOffset, List<Aborted> found) {
         for (Aborted a : rows) {
-            boolean concerns = a.markerOffset() >= fromOffset && a.firstOffset() < toOffset;
-            if (concerns && !found.contains(a)) {
-                found.add(a);
+            if (a.markerOffset() >= fromOffset && a.firstOffset() < toOffset) {
+                insert(a, found);
             }
             if (a.stableOffset() >= toOffset) {
                 return true;
             }
         }
         return false;
+    }
+
+    /** Puts it where it belongs, which mostly is the end, unless it is there: neighbouring segments' checkpoints name the same. */
+    private static void insert(Aborted a, List<Aborted> found) {
+        int from = 0;
+        int to = found.size();
+        while (from < to) {
+            int middle = (from + to) >>> 1;
+            if (found.get(middle).markerOffset() < a.markerOffset()) {
+                from = middle + 1;
+            } else {
+                to = middle;
+            }
+        }
+        if (from == found.size() || found.get(from).markerOffset() != a.markerOffset()) {
+            found.add(from, a);
+        }
     }
 
     /** How many. */
