@@ -31,7 +31,8 @@ public final class KafkaRecordCodec implements RecordCodec {
         try (InputStream in = codec(compression)
                 .wrapForInput(
                         records.slice(), BatchHeader.MAGIC, CodecBuffers.get().supplier())) {
-            return ByteBuffer.wrap(inflated, 0, readAll(in, bytesMax));
+            int size = readAll(in, bytesMax); // May put a larger array in the place of this one.
+            return ByteBuffer.wrap(inflated, 0, size);
         } catch (BatchFormatException e) {
             throw e;
         } catch (IOException | RuntimeException e) {
