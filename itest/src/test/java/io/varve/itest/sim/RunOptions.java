@@ -99,7 +99,10 @@ record RunOptions(
                 random.percent(50) ? -1 : random.between(100, 1_000),
                 compacted
                         ? new CompactionOptions(
-                                random.between(20, 500), Long.MAX_VALUE, CompactionOptions.KEYS_BYTES_MIN)
+                                random.between(20, 500),
+                                Long.MAX_VALUE,
+                                CompactionOptions.KEYS_BYTES_MIN,
+                                CompactionOptions.INFLATED_BYTES_MIN)
                         : CompactionOptions.NEVER);
     }
 

@@ -29,7 +29,6 @@ import org.slf4j.LoggerFactory;
 final class Compactor {
 
     private static final Logger LOG = LoggerFactory.getLogger(Compactor.class);
-    private static final int INFLATED_BYTES_MAX = 64 << 20;
 
     private final PartitionContext context;
     private final PartitionLoop loop;
@@ -170,7 +169,7 @@ final class Compactor {
         CompactionRules rules = new CompactionRules(
                 context.clock().wallTimeMs(),
                 candidate.configs().longOf("delete.retention.ms"),
-                INFLATED_BYTES_MAX,
+                options.inflatedBytesMax(),
                 source.aborted(),
                 source.lastBatches());
         return passes.begin(rules, candidate.plan().dirtyOffset());

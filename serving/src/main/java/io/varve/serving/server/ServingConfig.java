@@ -426,7 +426,8 @@ public final class ServingConfig {
         return new CompactionOptions(
                 config.get(CLEANER) ? config.get(CLEANER_BACKOFF_MS) : -1,
                 bytesPerSecond <= 0 ? Long.MAX_VALUE : bytesPerSecond,
-                keysBytes < 0 ? defaults.keysBytes() : Math.max(CompactionOptions.KEYS_BYTES_MIN, keysBytes));
+                keysBytes < 0 ? defaults.keysBytes() : Math.max(CompactionOptions.KEYS_BYTES_MIN, keysBytes),
+                defaults.inflatedBytesMax());
     }
 
     CoordinatorOptions coordinators() {

@@ -13,7 +13,7 @@ class CompactorTest {
     private static final long LOOK_MS = 1_000;
     private static final long HOUR_MS = 3_600_000;
 
-    private final CompactionOptions options = new CompactionOptions(LOOK_MS, Long.MAX_VALUE, 1 << 20);
+    private final CompactionOptions options = new CompactionOptions(LOOK_MS, Long.MAX_VALUE, 1 << 20, 1 << 20);
     private final CompactedPartition partition = new CompactedPartition(options);
     private final Compactor compactor = new Compactor(
             partition.context,

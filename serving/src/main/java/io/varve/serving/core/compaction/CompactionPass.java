@@ -211,7 +211,7 @@ public final class CompactionPass implements Rewriting {
             long baseTimestampMs = needsHorizon(found, batch, at)
                     ? rules.deleteHorizonMs()
                     : RecordBatchHeader.baseTimestampMs(batch, at);
-            ByteBuffer kept = write(records, batch, at, baseTimestampMs, plain);
+            ByteBuffer kept = write(records, batch, at, baseTimestampMs, plain, found);
             long maxTimestampMs = RecordBatchHeader.isLogAppendTime(batch, at)
                     ? RecordBatchHeader.maxTimestampMs(batch, at)
                     : found.maxTimestampMs;
@@ -229,6 +229,7 @@ public final class CompactionPass implements Rewriting {
     private static final class Survivors {
         private int count;
         private int tombstones;
+        private long bytes;
         private long maxTimestampMs = RecordBatchHeader.NO_TIMESTAMP;
     }
 
@@ -241,6 +242,7 @@ public final class CompactionPass implements Rewriting {
             if (stays(records, record, batch, at)) {
                 found.count++;
                 found.tombstones += record.isTombstone() ? 1 : 0;
+                found.bytes += record.recordBytes();
                 found.maxTimestampMs = Math.max(found.maxTimestampMs, baseTimestampMs + record.timestampDeltaMs());
             } else if (record.keyBytes() < 0) {
                 recordsWithoutKey++;
@@ -263,9 +265,11 @@ public final class CompactionPass implements Rewriting {
     }
 
     /** The batch with the records that stay, as they are but for their times' base; its header is still the old one. */
-    private ByteBuffer write(ByteBuffer records, ByteBuffer batch, int at, long baseTimestampMs, boolean plain) {
+    private ByteBuffer write(
+            ByteBuffer records, ByteBuffer batch, int at, long baseTimestampMs, boolean plain, Survivors found) {
         long laterMs = baseTimestampMs - RecordBatchHeader.baseTimestampMs(batch, at);
-        writer.begin(plain ? RecordBatchHeader.BYTES : 0);
+        long growthBytesMax = laterMs == 0 ? 0 : (long) found.count * RecordWriter.GROWTH_BYTES_MAX;
+        writer.begin(plain ? RecordBatchHeader.BYTES : 0, found.bytes + growthBytesMax);
         RecordCursor record = new RecordCursor(records, RecordBatchHeader.count(batch, at));
         while (record.next()) {
             if (stays(records, record, batch, at)) {

@@ -20,6 +20,7 @@ final class RecordCursor {
     private long timestampDeltaMs;
     private int offsetDelta;
     private int afterDeltas;
+    private int recordAt;
     private int recordEnd;
     private int keyAt;
     private int keyBytes;
@@ -46,6 +47,7 @@ final class RecordCursor {
         }
         left--;
         recordEnd = end;
+        recordAt = next;
         int length = varint();
         check(length >= 0 && length <= end - next);
         recordEnd = next + length;
@@ -72,6 +74,11 @@ final class RecordCursor {
 
     int offsetDelta() {
         return offsetDelta;
+    }
+
+    /** With its length. */
+    int recordBytes() {
+        return recordEnd - recordAt;
     }
 
     /** Where key, value and headers stand, with their lengths, up to {@link #recordEnd}. */

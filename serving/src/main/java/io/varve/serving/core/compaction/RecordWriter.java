@@ -1,25 +1,33 @@
 package io.varve.serving.core.compaction;
 
+import io.varve.base.Invariant;
 import java.nio.ByteBuffer;
-import java.util.Arrays;
 
-/** Writes records one after the other, plain, into memory that grows with the largest batch and is used again and again. One thread. */
+/** Writes records one after the other, plain, into memory that is used again and again. One thread. */
 final class RecordWriter {
 
     private static final int CAPACITY_MIN = 4 << 10;
     /** More than this isn't kept from batch to batch. */
     private static final int CAPACITY_KEPT_MAX = 4 << 20;
-    /** Of length, attributes and both deltas. */
-    private static final int PREFIX_BYTES_MAX = 5 + 1 + 10 + 5;
+    /** What a record may grow by when its time counts from another base: nine bytes of that, and one of its length. */
+    static final int GROWTH_BYTES_MAX = 10;
 
     private byte[] bytes = new byte[CAPACITY_MIN];
     private int size;
     private int count;
 
-    /** Begins with so many bytes left free. */
-    void begin(int headroomBytes) {
-        if (bytes.length > CAPACITY_KEPT_MAX) {
-            bytes = new byte[CAPACITY_MIN];
+    /**
+     * Begins.
+     *
+     * @param headroomBytes left free
+     * @param recordBytesMax of all that will be added
+     */
+    void begin(int headroomBytes, long recordBytesMax) {
+        long needed = headroomBytes + recordBytesMax;
+        Invariant.check(needed <= Integer.MAX_VALUE - 8, "a batch fits into an array", needed);
+        if (bytes.length > CAPACITY_KEPT_MAX || bytes.length < needed) {
+            // Not grown step by step: a batch may be as large as there is memory for it once.
+            bytes = new byte[(int) Math.max(CAPACITY_MIN, needed)];
         }
         size = headroomBytes;
         count = 0;
@@ -35,7 +43,6 @@ final class RecordWriter {
         long zigZagTime = timestampDeltaMs << 1 ^ timestampDeltaMs >> 63;
         int zigZagOffset = record.offsetDelta() << 1 ^ record.offsetDelta() >> 31;
         int length = 1 + varintBytes(zigZagTime) + varintBytes(Integer.toUnsignedLong(zigZagOffset)) + restBytes;
-        ensure(PREFIX_BYTES_MAX + restBytes);
         varint(Integer.toUnsignedLong(length << 1));
         bytes[size++] = record.attributes();
         varint(zigZagTime);
@@ -61,12 +68,5 @@ final class RecordWriter {
 
     private static int varintBytes(long raw) {
         return Math.max(1, (Long.SIZE - Long.numberOfLeadingZeros(raw) + 6) / 7);
-    }
-
-    private void ensure(int more) {
-        if (more > bytes.length - size) {
-            bytes = Arrays.copyOf(bytes, (int)
-                    Math.max(size + (long) more, Math.min(2L * bytes.length, Integer.MAX_VALUE - 8)));
-        }
     }
 }

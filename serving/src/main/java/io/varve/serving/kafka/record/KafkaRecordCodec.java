@@ -62,7 +62,9 @@ public final class KafkaRecordCodec implements RecordCodec {
         int size = 0;
         while (true) {
             if (size == inflated.length) {
-                inflated = Arrays.copyOf(inflated, (int) Math.min(2L * size, Integer.MAX_VALUE - 8));
+                // One more than is allowed, to tell whether there is more.
+                long most = Math.min(Math.max(size, (long) bytesMax) + 1, Integer.MAX_VALUE - 8);
+                inflated = Arrays.copyOf(inflated, (int) Math.min(2L * size, most));
             }
             int read = in.read(inflated, size, inflated.length - size);
             if (read <= 0) {

@@ -28,6 +28,9 @@ class KafkaRecordCodecTest {
             deflated.position(HEADROOM);
             ByteBuffer inflated = codec.inflate(type.id, deflated, size);
             assertThat(inflated).as("%s bytes", size).isEqualTo(ByteBuffer.wrap(records));
+            assertThat(inflated.array().length)
+                    .as("memory for %s bytes", size)
+                    .isLessThanOrEqualTo(Math.max(64 << 10, size + 1));
             assertThatThrownBy(() -> codec.inflate(type.id, deflated, size - 1))
                     .as("%s bytes", size)
                     .isInstanceOf(BatchFormatException.class);
