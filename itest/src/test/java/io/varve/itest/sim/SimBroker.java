@@ -10,6 +10,8 @@ import io.varve.serving.log.PartitionLog;
 import io.varve.serving.log.PartitionLogs;
 import io.varve.serving.partition.PartitionManager;
 import io.varve.serving.partition.PartitionOptions;
+import io.varve.serving.partition.PartitionPorts;
+import io.varve.serving.partition.PartitionThreads;
 import io.varve.sim.SimProcess;
 import io.varve.tiering.testing.NoBucket;
 import java.util.List;
@@ -60,22 +62,17 @@ final class SimBroker {
         MetadataClient direct = cluster.metadata().newClient(loop);
         link = new SimMetadataLink(cluster.scheduler(), direct, loop);
         MetadataClient metadata = link.client();
-        manager = new PartitionManager(
+        PartitionPorts ports = new PartitionPorts(
                 id,
                 incarnation,
                 metadata,
                 cluster.bookies().client("broker-" + id + "/" + incarnation),
                 cluster.bucket(),
                 NoBucket.INSTANCE,
-                options,
                 cluster.scheduler(),
-                cluster.faults(),
-                new SimpleMeterRegistry(),
-                rules,
-                List.of(loop),
-                loop,
-                cluster.passes(),
-                () -> {});
+                cluster.faults());
+        PartitionThreads threads = new PartitionThreads(List.of(loop), loop, () -> {});
+        manager = new PartitionManager(ports, options, new SimpleMeterRegistry(), rules, threads, cluster.passes());
         register(metadata, manager);
     }
 

@@ -2,7 +2,6 @@ package io.varve.serving.partition;
 
 import io.varve.base.BookieId;
 import io.varve.base.Clock;
-import io.varve.base.FaultHandler;
 import io.varve.base.PartitionId;
 import io.varve.bookie.client.BookieAddress;
 import io.varve.bookie.client.BookieClient;
@@ -18,44 +17,60 @@ import java.util.concurrent.atomic.AtomicLong;
 /**
  * What all partitions of a broker share.
  *
- * @param brokerId {@code node.id}
- * @param incarnation of this process
  * @param rules {@link SegmentRules#STANDARD} in production
  * @param pendingBytes unacknowledged bytes of all partitions
  * @param fences for takeovers
  * @param metrics of all partitions together
  */
 record PartitionContext(
-        int brokerId,
-        long incarnation,
-        MetadataClient metadata,
-        BookieClient bookies,
-        RemoteSegments remote,
-        ChainManifests manifests,
-        Clock clock,
-        FaultHandler faults,
+        PartitionPorts ports,
         PartitionOptions options,
         SegmentRules rules,
         AtomicLong pendingBytes,
         FenceBatcher fences,
         PartitionMetrics metrics) {
 
+    int brokerId() {
+        return ports.brokerId();
+    }
+
+    MetadataClient metadata() {
+        return ports.metadata();
+    }
+
+    BookieClient bookies() {
+        return ports.bookies();
+    }
+
+    RemoteSegments remote() {
+        return ports.remote();
+    }
+
+    ChainManifests manifests() {
+        return ports.manifests();
+    }
+
+    Clock clock() {
+        return ports.clock();
+    }
+
     /** Whether it is this process that is registered under the broker's id, and not a later one. */
     boolean isRegistered(MetadataView view) {
-        return view.brokers().stream().anyMatch(b -> b.id() == brokerId && b.incarnation() == incarnation);
+        return view.brokers().stream()
+                .anyMatch(b -> b.id() == ports.brokerId() && b.incarnation() == ports.incarnation());
     }
 
     /** Whether a partition is this process's under that epoch. */
     boolean isOwned(MetadataView view, PartitionId partition, int epoch) {
         return isRegistered(view)
                 && view.partition(partition)
-                        .filter(p -> p.owner() == brokerId && p.epoch() == epoch)
+                        .filter(p -> p.owner() == ports.brokerId() && p.epoch() == epoch)
                         .isPresent();
     }
 
     /** Where a bookie is, if its session lives. */
     Optional<BookieAddress> addressOf(BookieId bookie) {
-        return addressOf(metadata.view(), bookie);
+        return addressOf(metadata().view(), bookie);
     }
 
     static Optional<BookieAddress> addressOf(MetadataView view, BookieId bookie) {

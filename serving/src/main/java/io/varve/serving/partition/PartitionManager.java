@@ -2,11 +2,7 @@ package io.varve.serving.partition;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.varve.base.BookieId;
-import io.varve.base.Clock;
-import io.varve.base.FaultHandler;
 import io.varve.base.PartitionId;
-import io.varve.bookie.client.BookieClient;
-import io.varve.metadata.api.MetadataClient;
 import io.varve.metadata.api.MetadataDelta;
 import io.varve.metadata.api.MetadataListener;
 import io.varve.metadata.api.MetadataView;
@@ -17,8 +13,6 @@ import io.varve.serving.core.partition.LeaderEffects.Deposition;
 import io.varve.serving.core.partition.SegmentRules;
 import io.varve.serving.log.PartitionLog;
 import io.varve.serving.log.PartitionLogs;
-import io.varve.tiering.api.ChainManifests;
-import io.varve.tiering.api.RemoteSegments;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -53,126 +47,55 @@ public final class PartitionManager implements PartitionLogs, MetadataListener, 
     private volatile boolean closing;
 
     /** A broker's partitions on threads of their own. */
-    public PartitionManager(
-            int brokerId,
-            long incarnation,
-            MetadataClient metadata,
-            BookieClient bookies,
-            RemoteSegments remote,
-            ChainManifests manifests,
-            PartitionOptions options,
-            Clock clock,
-            FaultHandler faults,
-            MeterRegistry registry) {
+    public PartitionManager(PartitionPorts ports, PartitionOptions options, MeterRegistry registry) {
         this(
-                brokerId,
-                incarnation,
-                metadata,
-                bookies,
-                remote,
-                manifests,
+                ports,
                 options,
-                clock,
-                faults,
                 registry,
                 SegmentRules.STANDARD,
-                new NettyLoops("varve-partition", options.loops()),
-                new NettyLoops("varve-compaction", 1));
-    }
-
-    private PartitionManager(
-            int brokerId,
-            long incarnation,
-            MetadataClient metadata,
-            BookieClient bookies,
-            RemoteSegments remote,
-            ChainManifests manifests,
-            PartitionOptions options,
-            Clock clock,
-            FaultHandler faults,
-            MeterRegistry registry,
-            SegmentRules rules,
-            NettyLoops loops,
-            NettyLoops forCompaction) {
-        this(
-                brokerId,
-                incarnation,
-                metadata,
-                bookies,
-                remote,
-                manifests,
-                options,
-                clock,
-                faults,
-                registry,
-                rules,
-                loops.threads(),
-                forCompaction.threads().get(0),
-                CompactionPasses.byKey(options.compaction().keysBytes()),
-                () -> {
-                    forCompaction.close();
-                    loops.close();
-                });
+                PartitionThreads.own(options.loops()),
+                CompactionPasses.byKey(options.compaction().keysBytes()));
     }
 
     /**
      * A broker's partitions on threads that the caller has, as a simulation does.
      *
      * @param rules {@link SegmentRules#STANDARD} everywhere but in the simulation's tests of itself
-     * @param compactionThread what compactions run on
-     * @param passes what decides in them
-     * @param onClose closed last
+     * @param threads closed with this
+     * @param passes what decides in compactions
      */
     public PartitionManager(
-            int brokerId,
-            long incarnation,
-            MetadataClient metadata,
-            BookieClient bookies,
-            RemoteSegments remote,
-            ChainManifests manifests,
+            PartitionPorts ports,
             PartitionOptions options,
-            Clock clock,
-            FaultHandler faults,
             MeterRegistry registry,
             SegmentRules rules,
-            List<LoopThread> loopThreads,
-            LoopThread compactionThread,
-            CompactionPasses passes,
-            AutoCloseable onClose) {
+            PartitionThreads threads,
+            CompactionPasses passes) {
         AtomicLong pendingBytes = new AtomicLong();
         PartitionMetrics metrics = new PartitionMetrics(registry, pendingBytes, loops);
-        this.context = new PartitionContext(
-                brokerId,
-                incarnation,
-                metadata,
-                bookies,
-                remote,
-                manifests,
-                clock,
-                faults,
-                options,
-                rules,
-                pendingBytes,
-                new FenceBatcher(bookies, options.callTimeoutMs()),
-                metrics);
+        FenceBatcher fences = new FenceBatcher(ports.bookies(), options.callTimeoutMs());
+        this.context = new PartitionContext(ports, options, rules, pendingBytes, fences, metrics);
         this.sealed = new SealedLogs(context, this::loopOf);
-        this.threads = onClose;
-        for (LoopThread thread : loopThreads) {
+        this.threads = threads.onClose();
+        for (LoopThread thread : threads.loops()) {
             PartitionLoop loop = new PartitionLoop(
-                    thread, faults, options.cacheBytes() / loopThreads.size(), options.recoveryReadsMax());
+                    thread,
+                    ports.faults(),
+                    options.cacheBytes() / threads.loops().size(),
+                    options.recoveryReadsMax());
             loop.startTicking(options.tickMs(), () -> usableBookies);
             loop.startCounting(COUNT_MS, metrics::onCounted);
             loops.add(loop);
         }
-        this.compaction = new PartitionLoop(compactionThread, faults, 0, options.recoveryReadsMax());
+        this.compaction = new PartitionLoop(threads.compaction(), ports.faults(), 0, options.recoveryReadsMax());
         this.compactor = new Compactor(context, compaction, logs::values, passes, new CompactionMetrics(registry));
         if (options.compaction().intervalMs() >= 0) {
             compaction.every(options.tickMs(), compactor::tick);
         }
         Rebalancer rebalancer = new Rebalancer(
-                brokerId,
-                metadata::view,
-                clock,
+                ports.brokerId(),
+                ports.metadata()::view,
+                ports.clock(),
                 options.rebalanceDelayMs(),
                 (partition, successor) -> release(partition, Optional.of(successor)));
         loops.get(0).every(REBALANCE_LOOK_MS, rebalancer::tick);

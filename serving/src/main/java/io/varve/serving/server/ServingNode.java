@@ -10,6 +10,7 @@ import io.varve.serving.kafka.record.KafkaRecordValidation;
 import io.varve.serving.net.KafkaServer;
 import io.varve.serving.net.RequestDispatcher;
 import io.varve.serving.partition.PartitionManager;
+import io.varve.serving.partition.PartitionPorts;
 import io.varve.serving.request.BrokerServices;
 import io.varve.serving.request.ClientQuotas;
 import io.varve.serving.request.Deadlines;
@@ -51,17 +52,16 @@ public final class ServingNode implements AutoCloseable {
         this.wheel = new HashedWheelTimer(
                 new DefaultThreadFactory("broker-deadlines", true), WHEEL_TICK_MS, TimeUnit.MILLISECONDS);
         Deadlines deadlines = new Deadlines(wheel);
-        this.manager = new PartitionManager(
+        PartitionPorts ports = new PartitionPorts(
                 config.nodeId(),
                 parts.incarnation(),
                 parts.metadata(),
                 parts.bookies(),
                 parts.remote(),
                 parts.manifests(),
-                config.partitions(),
                 parts.clock(),
-                parts.faults(),
-                parts.registry());
+                parts.faults());
+        this.manager = new PartitionManager(ports, config.partitions(), parts.registry());
         FreshViews views = new FreshViews(parts.metadata(), deadlines);
         PartitionFinder finder = new PartitionFinder(config.nodeId(), parts.metadata(), manager, views, deadlines);
         BrokerServices services = new BrokerServices(

@@ -71,20 +71,8 @@ final class CompactedPartition implements CompactableLog, ReadableLog {
         FaultHandler faults = (what, fault) -> {
             throw new AssertionError(what, fault);
         };
-        context = new PartitionContext(
-                BROKER,
-                INCARNATION,
-                client,
-                bookies,
-                null,
-                null,
-                clock,
-                faults,
-                options(compaction),
-                SegmentRules.STANDARD,
-                new AtomicLong(),
-                null,
-                null);
+        PartitionPorts ports = new PartitionPorts(BROKER, INCARNATION, client, bookies, null, null, clock, faults);
+        context = new PartitionContext(ports, options(compaction), SegmentRules.STANDARD, new AtomicLong(), null, null);
         loop = new PartitionLoop(thread, faults, 1 << 20, 4);
         client.registerBroker(new BrokerInfo(
                         BROKER,

@@ -54,16 +54,17 @@ class LogReaderTest {
             1 << 20,
             4);
     private final PartitionContext context = new PartitionContext(
-            1,
-            1,
-            new InMemoryMetadata(clock, 1).withBookies(1).newClient(),
-            tiers,
-            tiers,
-            tiers,
-            clock,
-            (what, fault) -> {
-                throw new AssertionError(what, fault);
-            },
+            new PartitionPorts(
+                    1,
+                    1,
+                    new InMemoryMetadata(clock, 1).withBookies(1).newClient(),
+                    tiers,
+                    tiers,
+                    tiers,
+                    clock,
+                    (what, fault) -> {
+                        throw new AssertionError(what, fault);
+                    }),
             PartitionOptions.defaults(),
             SegmentRules.STANDARD,
             new AtomicLong(),

@@ -60,16 +60,17 @@ class StateLoaderTest {
             1 << 20,
             4);
     private final PartitionContext context = new PartitionContext(
-            1,
-            1,
-            new InMemoryMetadata(clock, 1).withBookies(1).newClient(),
-            bookie,
-            bucket,
-            bucket,
-            clock,
-            (what, fault) -> {
-                throw new AssertionError(what, fault);
-            },
+            new PartitionPorts(
+                    1,
+                    1,
+                    new InMemoryMetadata(clock, 1).withBookies(1).newClient(),
+                    bookie,
+                    bucket,
+                    bucket,
+                    clock,
+                    (what, fault) -> {
+                        throw new AssertionError(what, fault);
+                    }),
             PartitionOptions.defaults(),
             SegmentRules.STANDARD,
             new AtomicLong(),
