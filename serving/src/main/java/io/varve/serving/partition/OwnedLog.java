@@ -1,41 +1,29 @@
 package io.varve.serving.partition;
 
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.Unpooled;
 import io.varve.base.BookieId;
-import io.varve.base.Invariant;
 import io.varve.base.PartitionId;
 import io.varve.bookie.client.BookieStatus;
 import io.varve.metadata.api.MetadataView;
 import io.varve.metadata.model.BookieInfo;
-import io.varve.metadata.model.InternalTopics;
 import io.varve.metadata.model.PartitionState;
 import io.varve.metadata.model.SegmentDescriptor;
 import io.varve.metadata.model.Topic;
-import io.varve.metadata.model.TopicConfigs;
-import io.varve.protocol.storage.EntryFormat;
 import io.varve.serving.cache.TailCache;
-import io.varve.serving.core.fetch.WaitingFetches;
-import io.varve.serving.core.partition.EndMarker;
 import io.varve.serving.core.partition.LeaderEffects.Deposition;
 import io.varve.serving.core.partition.LeaderOptions;
 import io.varve.serving.core.partition.LogState;
 import io.varve.serving.core.partition.PartitionLeader;
 import io.varve.serving.core.partition.ProducerStates;
-import io.varve.serving.core.partition.ProducerStates.Verdict;
-import io.varve.serving.core.partition.RecentMarkers;
 import io.varve.serving.core.partition.SegmentWriter;
 import io.varve.serving.log.LogError;
 import io.varve.serving.log.PartitionLog;
-import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -43,13 +31,11 @@ import org.slf4j.LoggerFactory;
  * One partition under one epoch: from the takeover to the loss. Everything but what is said to be safe for any thread happens on the partition's
  * loop; calls from elsewhere hop there.
  *
- * <p>An append goes: admission, producer check, offsets, state, cache, leader; in one turn of the loop, so the order of calls is the order of
- * offsets. It is answered when the leader's high watermark passes it.
+ * <p>What is appended goes through {@link LogAppends}, what is read through {@link LogReader}, and who waits for more is at {@link LogWaits}.
  */
 final class OwnedLog implements PartitionLog, ReadableLog, CompactableLog {
 
     private static final Logger LOG = LoggerFactory.getLogger(OwnedLog.class);
-    private static final int EPOCH_AT = 12;
     private static final long EXPIRY_INTERVAL_NS = 60_000_000_000L;
 
     private final PartitionContext context;
@@ -61,19 +47,10 @@ final class OwnedLog implements PartitionLog, ReadableLog, CompactableLog {
     private final SegmentStreams streams;
     private final LogReader logReader;
     private final TailCache tail;
-    private final PendingAppends pending = new PendingAppends();
-    private final WaitingFetches untilAcknowledged = new WaitingFetches();
-    private final WaitingFetches untilStable = new WaitingFetches();
-    private final WaitingFetches untilAssigned = new WaitingFetches();
+    private final LogAppends appends;
+    private final LogWaits waits;
     private final List<ProgressListener> listeners = new ArrayList<>();
-    /** Epochs of the producers with an open transaction: what other threads may look at. */
-    private final ConcurrentHashMap<Long, Short> openTransactions = new ConcurrentHashMap<>();
-
-    private final RecentMarkers recentMarkers = new RecentMarkers();
-
     private final long startedNs;
-
-    private final boolean isInternal;
 
     private PartitionLeader<ByteBuf> leader;
     private LogState state;
@@ -112,11 +89,8 @@ final class OwnedLog implements PartitionLog, ReadableLog, CompactableLog {
         this.tail = new TailCache(loop.tailBudget());
         this.logReader = new LogReader(context, loop, this, reader, tail);
         this.startedNs = context.clock().nanoTime();
-        this.isInternal = context.metadata()
-                .view()
-                .topic(id.topic())
-                .filter(topic -> InternalTopics.isInternal(topic.name()))
-                .isPresent();
+        this.appends = new LogAppends(context, loop, this, tail);
+        this.waits = new LogWaits(loop, this);
     }
 
     // ---- tenure
@@ -138,31 +112,8 @@ final class OwnedLog implements PartitionLog, ReadableLog, CompactableLog {
     }
 
     private LeaderOptions optionsOf(Optional<Topic> topic) {
-        TopicConfigs configs =
-                topic.map(t -> loop.configsOf(t, view().clusterConfigs())).orElse(null);
-        PartitionOptions o = context.options();
         replicas = topic.map(Topic::replicas).orElse(replicas);
-        LeaderOptions base = LeaderOptions.of(
-                replicas,
-                configs == null ? 1L << 30 : configs.segmentBytes(),
-                configs == null ? Long.MAX_VALUE : nanos(configs.segmentMs()));
-        return new LeaderOptions(
-                base.replicas(),
-                base.segmentBytesMax(),
-                base.segmentAgeNsMax(),
-                base.prepareBytes(),
-                o.checkpointBytes(),
-                o.pendingBytesMax(),
-                o.lagBytesMax(),
-                nanos(o.lagMs()),
-                base.retryNs(),
-                base.avoidNs(),
-                base.trailNs(),
-                base.releaseNs());
-    }
-
-    private static long nanos(long ms) {
-        return ms >= Long.MAX_VALUE / 1_000_000 ? Long.MAX_VALUE : ms * 1_000_000;
+        return context.options().leader(replicas, topic.map(t -> loop.configsOf(t, view().clusterConfigs())));
     }
 
     /** The metadata of this partition or of its topic changed, under the same epoch. On the loop. */
@@ -295,11 +246,7 @@ final class OwnedLog implements PartitionLog, ReadableLog, CompactableLog {
         highWatermark = firstHighWatermark;
         lastStable = state.producers().lastStableOffset(highWatermark);
         state.epochs().onLogStart(partition.logStartOffset());
-        for (ProducerStates.Info producer : state.producers().all()) {
-            if (producer.txnFirstOffset() >= 0) {
-                openTransactions.put(producer.producerId(), producer.epoch());
-            }
-        }
+        appends.onServing();
         publish();
         serving = true;
         context.metrics().onServing(now() - startedNs);
@@ -321,9 +268,8 @@ final class OwnedLog implements PartitionLog, ReadableLog, CompactableLog {
         lastStable = state.producers().lastStableOffset(highWatermark);
         uncountPending();
         publish();
-        pending.onHighWatermark(highWatermark, partition.logStartOffset());
-        untilAcknowledged.onBound(highWatermark);
-        untilStable.onBound(lastStable);
+        appends.onHighWatermark();
+        waits.onHighWatermark(highWatermark, lastStable);
         if (!listeners.isEmpty()) {
             for (ProgressListener listener : List.copyOf(listeners)) {
                 listener.onProgress(highWatermark, lastStable);
@@ -338,13 +284,23 @@ final class OwnedLog implements PartitionLog, ReadableLog, CompactableLog {
         loop.remove(this);
         streams.closeAll();
         uncountPending();
-        LOG.info("event=log_lost partition={} epoch={} why={} unacknowledged={}", id, epoch, why, pending.size());
+        LOG.info(
+                "event=log_lost partition={} epoch={} why={} unacknowledged={}",
+                id,
+                epoch,
+                why,
+                appends.unacknowledged());
         tail.clear();
-        pending.fail(LogError.NOT_OWNER, partition.logStartOffset(), "the partition moved to another broker");
-        untilAcknowledged.onLost();
-        untilStable.onLost();
-        untilAssigned.onLost();
+        appends.onLost();
+        waits.onLost();
         events.onLost(this, wasServing, why);
+    }
+
+    /** Entries have been given to the leader. */
+    void onAppended() {
+        uncountPending();
+        publish();
+        waits.onAssigned(leader.endOffset());
     }
 
     private void uncountPending() {
@@ -408,123 +364,12 @@ final class OwnedLog implements PartitionLog, ReadableLog, CompactableLog {
     @Override
     public Started start(List<Batch> batches, AppendOptions options) {
         Started started = new Started(new CompletableFuture<>(), new CompletableFuture<>());
-        loop.run(() -> appendOnLoop(batches, options, started));
+        loop.run(() -> appends.append(batches, options, started));
         return started;
     }
 
-    private void appendOnLoop(List<Batch> batches, AppendOptions options, Started started) {
-        int index = 0;
-        try {
-            LogError refusal = admit(batches);
-            if (refusal != LogError.NONE) {
-                refuse(started, refusal, null);
-                return;
-            }
-            long base = leader.endOffset();
-            for (; index < batches.size(); index++) {
-                Batch batch = batches.get(index);
-                Verdict verdict = check(batch, options);
-                if (verdict == Verdict.DUPLICATE && batches.size() == 1) {
-                    answerRepeat(started);
-                    return;
-                }
-                if (verdict != Verdict.ACCEPT) {
-                    // Only coordinators append several batches at once, all of one producer or of none: the first
-                    // decides for all.
-                    Invariant.check(index == 0, "batches of one append are accepted together", index);
-                    refuseForGood(started, errorOf(verdict), messageOf(verdict, batch));
-                    return;
-                }
-                enter(batch.payload(), batch.records());
-                if (batch.transactional()) {
-                    openTransactions.put(batch.producerId(), batch.producerEpoch());
-                }
-            }
-            long end = leader.endOffset();
-            started.assigned().complete(new Assigned(LogError.NONE, base, end));
-            pending.add(base, end - 1, started.acknowledged());
-            afterAppend();
-        } finally {
-            for (; index < batches.size(); index++) {
-                batches.get(index).payload().release();
-            }
-        }
-    }
-
-    private void afterAppend() {
-        uncountPending();
-        publish();
-        untilAssigned.onBound(leader.endOffset());
-    }
-
-    private LogError admit(List<Batch> batches) {
-        if (lost || !serving) {
-            return LogError.NOT_OWNER;
-        }
-        if (batches.isEmpty()) {
-            return LogError.INVALID_RECORD;
-        }
-        long bytes = 0;
-        boolean single = batches.size() == 1;
-        for (Batch batch : batches) {
-            bytes += EntryFormat.HEADER_BYTES + batch.payload().readableBytes();
-            if (batch.payload().readableBytes() > EntryFormat.PAYLOAD_BYTES_MAX) {
-                return LogError.TOO_LARGE;
-            }
-            if (!single && batch.producerId() >= 0 && batch.baseSequence() >= 0 && batch != batches.get(0)) {
-                return LogError.INVALID_RECORD;
-            }
-        }
-        // What waits for full bookies must not keep back what drains them (S25 of the user reports).
-        if (!isInternal && context.pendingBytes().get() > context.options().pendingBytesTotalMax()) {
-            return LogError.OVERLOADED;
-        }
-        return switch (leader.admit(bytes)) {
-            case TAKEN -> LogError.NONE;
-            case NOT_SERVING -> LogError.NOT_OWNER;
-            case OVERLOADED -> LogError.OVERLOADED;
-            case NOT_ENOUGH_REPLICAS -> LogError.NOT_ENOUGH_REPLICAS;
-        };
-    }
-
-    private Verdict check(Batch batch, AppendOptions options) {
-        ProducerStates producers = state.producers();
-        if (batch.producerId() < 0) {
-            return Verdict.ACCEPT;
-        }
-        return options.origin() == AppendOptions.Origin.COORDINATOR
-                ? producers.checkCoordinator(batch.producerId(), batch.producerEpoch())
-                : producers.checkClient(
-                        batch.producerId(),
-                        batch.producerEpoch(),
-                        batch.baseSequence(),
-                        batch.records(),
-                        batch.transactional(),
-                        options.verified()
-                                && !recentMarkers.mayHaveEndedSince(batch.producerId(), options.verifiedAtOffset()));
-    }
-
-    /** Gives a payload its offsets and sends it on its way. Takes the reference over. */
-    private void enter(ByteBuf payload, int records) {
-        long first = leader.endOffset();
-        long last = first + records - 1;
-        int at = payload.readerIndex();
-        payload.setLong(at, first);
-        payload.setInt(at + EPOCH_AT, epoch);
-        ByteBuffer bytes = payload.nioBuffer();
-        int crc = EntryFormat.checksum(first, last, bytes);
-        int size = EntryFormat.HEADER_BYTES + bytes.remaining();
-        long maxTimestampMs = io.varve.protocol.record.RecordBatchHeader.maxTimestampMs(bytes, bytes.position());
-        state.apply(bytes, size, context.clock().wallTimeMs());
-        tail.add(first, last, payload);
-        leader.append(first, last, crc, size, maxTimestampMs, payload);
-        if (isUnderReplicated()) {
-            context.metrics().onUnderReplicatedAppend();
-        }
-    }
-
     /** Whether what is written now has fewer copies than it should. */
-    private boolean isUnderReplicated() {
+    boolean isUnderReplicated() {
         SegmentWriter writer = leader.writing();
         return writer == null || writer.replicasWritten() < replicas;
     }
@@ -539,45 +384,6 @@ final class OwnedLog implements PartitionLog, ReadableLog, CompactableLog {
         return new PartitionFigures(serving ? 1 : 0, serving ? 0 : 1, serving && isUnderReplicated() ? 1 : 0, lags);
     }
 
-    private void answerRepeat(Started started) {
-        long first = state.producers().duplicateFirstOffset();
-        long last = state.producers().duplicateLastOffset();
-        started.assigned().complete(new Assigned(LogError.NONE, first, last + 1));
-        pending.addRepeat(first, last, state.producers().duplicateTimestampMs(), started.acknowledged());
-        pending.onHighWatermark(highWatermark, partition.logStartOffset());
-    }
-
-    private void refuse(Started started, LogError error, String message) {
-        started.assigned().complete(new Assigned(error, -1, -1));
-        started.acknowledged().complete(new AppendResult(error, -1, -1, -1, partition.logStartOffset(), message));
-    }
-
-    /**
-     * Refuses what a producer or a transaction can't recover from. Only who is surely the owner may do that: one that was replaced and doesn't know it yet judges by the sequences
-     * and epochs that it last saw, so the metadata service is asked first (I-14, I-17).
-     */
-    private void refuseForGood(Started started, LogError error, String message) {
-        loop.on(context.metadata().linearizable(), (view, failure) -> {
-            boolean owned = failure == null && serving && context.isOwned(view, id, epoch);
-            refuse(started, owned ? error : LogError.NOT_OWNER, owned ? message : null);
-        });
-    }
-
-    private static LogError errorOf(Verdict verdict) {
-        return switch (verdict) {
-            case ACCEPT, DUPLICATE, ALREADY_ENDED -> LogError.NONE;
-            case OUT_OF_ORDER -> LogError.OUT_OF_ORDER_SEQUENCE;
-            case STALE_EPOCH -> LogError.INVALID_PRODUCER_EPOCH;
-            case INVALID_TXN_STATE -> LogError.INVALID_TXN_STATE;
-            case STALE_COORDINATOR -> LogError.COORDINATOR_FENCED;
-        };
-    }
-
-    private String messageOf(Verdict verdict, Batch batch) {
-        return verdict + ": producer " + batch.producerId() + " epoch " + batch.producerEpoch() + " sequence "
-                + batch.baseSequence() + " in " + id;
-    }
-
     @Override
     public CompletableFuture<AppendResult> appendMarker(Marker marker) {
         return startMarker(marker).acknowledged();
@@ -586,52 +392,8 @@ final class OwnedLog implements PartitionLog, ReadableLog, CompactableLog {
     @Override
     public Started startMarker(Marker marker) {
         Started started = new Started(new CompletableFuture<>(), new CompletableFuture<>());
-        loop.run(() -> markerOnLoop(marker, started));
+        loop.run(() -> appends.appendMarker(marker, started));
         return started;
-    }
-
-    private void markerOnLoop(Marker marker, Started started) {
-        if (lost || !serving) {
-            refuse(started, LogError.NOT_OWNER, null);
-            return;
-        }
-        LogError refusal = switch (leader.admit(EntryFormat.HEADER_BYTES + EndMarker.BYTES)) {
-            case TAKEN, OVERLOADED ->
-                LogError.NONE; // A marker lets others go on; it is small, and there is one for each transaction.
-            case NOT_SERVING -> LogError.NOT_OWNER;
-            case NOT_ENOUGH_REPLICAS -> LogError.NOT_ENOUGH_REPLICAS;
-        };
-        if (refusal != LogError.NONE) {
-            refuse(started, refusal, null);
-            return;
-        }
-        Verdict verdict = state.producers()
-                .checkMarker(
-                        marker.producerId(),
-                        marker.producerEpoch(),
-                        marker.coordinatorEpoch(),
-                        marker.transactionVersion());
-        if (verdict == Verdict.ALREADY_ENDED) {
-            // The marker is in the log, maybe not acknowledged yet: wait for all that is under way.
-            long last = leader.endOffset() - 1;
-            started.assigned().complete(new Assigned(LogError.NONE, last, last + 1));
-            pending.addRepeat(last, last, context.clock().wallTimeMs(), started.acknowledged());
-            pending.onHighWatermark(highWatermark, partition.logStartOffset());
-        } else if (verdict != Verdict.ACCEPT) {
-            String what = verdict + ": marker of producer " + marker.producerId() + " in " + id;
-            refuseForGood(started, errorOf(verdict), what);
-        } else {
-            ByteBuffer bytes = ByteBuffer.allocate(EndMarker.BYTES);
-            new EndMarker(marker.producerId(), marker.producerEpoch(), marker.coordinatorEpoch(), marker.commit())
-                    .write(bytes, context.clock().wallTimeMs());
-            long base = leader.endOffset();
-            enter(Unpooled.wrappedBuffer(bytes.flip()), 1);
-            openTransactions.remove(marker.producerId());
-            recentMarkers.onMarker(marker.producerId(), base);
-            started.assigned().complete(new Assigned(LogError.NONE, base, base + 1));
-            pending.add(base, base, started.acknowledged());
-            afterAppend();
-        }
     }
 
     @Override
@@ -651,48 +413,9 @@ final class OwnedLog implements PartitionLog, ReadableLog, CompactableLog {
         };
     }
 
-    private static long bound(Offsets at, Isolation isolation) {
-        return switch (isolation) {
-            case READ_UNCOMMITTED -> at.highWatermark();
-            case READ_COMMITTED -> at.lastStable();
-            case LOG_END -> at.end();
-        };
-    }
-
     @Override
     public Runnable whenReadable(long offset, Isolation isolation, Runnable callback) {
-        if (!serving || bound(offsets, isolation) > offset) {
-            callback.run();
-            return () -> {};
-        }
-        AtomicBoolean done = new AtomicBoolean();
-        Runnable once = () -> {
-            if (done.compareAndSet(false, true)) {
-                callback.run();
-            }
-        };
-        WaitingFetches waiting = switch (isolation) {
-            case READ_UNCOMMITTED -> untilAcknowledged;
-            case READ_COMMITTED -> untilStable;
-            case LOG_END -> untilAssigned;
-        };
-        WaitingFetches.Waiter[] waiter = new WaitingFetches.Waiter[1];
-        loop.run(() -> {
-            if (!serving || bound(isolation) > offset) {
-                once.run();
-            } else if (!done.get()) {
-                waiter[0] = waiting.add(offset, once);
-            }
-        });
-        return () -> {
-            if (done.compareAndSet(false, true)) {
-                loop.run(() -> {
-                    if (waiter[0] != null) {
-                        waiting.cancel(waiter[0]);
-                    }
-                });
-            }
-        };
+        return waits.whenReadable(offset, isolation, callback);
     }
 
     @Override
@@ -777,8 +500,7 @@ final class OwnedLog implements PartitionLog, ReadableLog, CompactableLog {
 
     @Override
     public boolean isInTransaction(long producerId, short producerEpoch) {
-        Short open = openTransactions.get(producerId);
-        return serving && open != null && open == producerEpoch;
+        return serving && appends.isInTransaction(producerId, producerEpoch);
     }
 
     @Override

@@ -1,5 +1,9 @@
 package io.varve.serving.partition;
 
+import io.varve.metadata.model.TopicConfigs;
+import io.varve.serving.core.partition.LeaderOptions;
+import java.util.Optional;
+
 /**
  * Limits of a broker's partitions.
  *
@@ -33,6 +37,36 @@ public record PartitionOptions(
         long producerIdExpirationMs,
         long rebalanceDelayMs,
         CompactionOptions compaction) {
+
+    /**
+     * For a partition's leader.
+     *
+     * @param replicas R
+     * @param configs the topic's; empty if it is gone
+     */
+    LeaderOptions leader(int replicas, Optional<TopicConfigs> configs) {
+        LeaderOptions base = LeaderOptions.of(
+                replicas,
+                configs.map(c -> (long) c.segmentBytes()).orElse(1L << 30),
+                configs.map(c -> nanos(c.segmentMs())).orElse(Long.MAX_VALUE));
+        return new LeaderOptions(
+                base.replicas(),
+                base.segmentBytesMax(),
+                base.segmentAgeNsMax(),
+                base.prepareBytes(),
+                checkpointBytes,
+                pendingBytesMax,
+                lagBytesMax,
+                nanos(lagMs),
+                base.retryNs(),
+                base.avoidNs(),
+                base.trailNs(),
+                base.releaseNs());
+    }
+
+    private static long nanos(long ms) {
+        return ms >= Long.MAX_VALUE / 1_000_000 ? Long.MAX_VALUE : ms * 1_000_000;
+    }
 
     /** The defaults, sized to the heap. */
     public static PartitionOptions defaults() {
