@@ -109,7 +109,10 @@ public final class TieringConfig {
                     "tiering.s3.secret.key", "The fixed access key's secret.")
             .optional();
     public static final ConfigKey<Integer> CONNECTIONS = ConfigKey.integer(
-                    "tiering.s3.connections.max", "Connections to the store at a time.", 1, 10_000)
+                    "tiering.s3.connections.max",
+                    "Connections to the store at a time for what is read, and as many for everything else.",
+                    1,
+                    10_000)
             .withDefault("64");
     public static final ConfigKey<Boolean> CHECK_AT_START = ConfigKey.bool(
                     "tiering.check.at.start",

@@ -1,30 +1,66 @@
 package io.varve.tiering.object;
 
 import java.time.Duration;
+import java.util.function.UnaryOperator;
 import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
 import software.amazon.awssdk.auth.credentials.AwsCredentialsProvider;
 import software.amazon.awssdk.auth.credentials.DefaultCredentialsProvider;
 import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
 import software.amazon.awssdk.core.checksums.RequestChecksumCalculation;
 import software.amazon.awssdk.core.checksums.ResponseChecksumValidation;
+import software.amazon.awssdk.http.SdkHttpClient;
+import software.amazon.awssdk.http.apache5.Apache5HttpClient;
 import software.amazon.awssdk.http.nio.netty.NettyNioAsyncHttpClient;
 import software.amazon.awssdk.http.nio.netty.SdkEventLoopGroup;
 import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.retries.DefaultRetryStrategy;
 import software.amazon.awssdk.services.s3.LegacyMd5Plugin;
 import software.amazon.awssdk.services.s3.S3AsyncClient;
-import software.amazon.awssdk.services.s3.S3AsyncClientBuilder;
+import software.amazon.awssdk.services.s3.S3BaseClientBuilder;
+import software.amazon.awssdk.services.s3.S3Client;
 import software.amazon.awssdk.services.s3.S3Configuration;
 
 /** Makes the SDK's client as a store wants it. */
 final class S3Clients {
 
+    /** Calls have deadlines of ours, which break them off; this is for what is left over if one should fail to. */
+    private static final Duration SILENCE_MAX = Duration.ofMinutes(2);
+
     private S3Clients() {}
 
+    /** For everything but the bodies of objects that are read. */
     static S3AsyncClient open(S3Settings settings) {
+        return configured(S3AsyncClient.builder(), settings)
+                .httpClientBuilder(NettyNioAsyncHttpClient.builder()
+                        // As few as keep up: on a busy machine each one more is one more that appends wait behind.
+                        .eventLoopGroupBuilder(SdkEventLoopGroup.builder()
+                                .numberOfThreads(
+                                        Math.max(1, Runtime.getRuntime().availableProcessors() / 2)))
+                        .maxConcurrency(settings.connectionsMax())
+                        .maxPendingConnectionAcquires(100_000)
+                        .connectionAcquisitionTimeout(Duration.ofMinutes(5))
+                        .connectionTimeout(Duration.ofMillis(settings.connectMs())))
+                .build();
+    }
+
+    /**
+     * A client whose callers wait.
+     *
+     * @param around wraps the client's way to the network
+     */
+    static S3Client openBlocking(S3Settings settings, UnaryOperator<SdkHttpClient> around) {
+        Apache5HttpClient.Builder http = Apache5HttpClient.builder()
+                .maxConnections(settings.connectionsMax())
+                .connectionTimeout(Duration.ofMillis(settings.connectMs()))
+                .socketTimeout(SILENCE_MAX);
+        return configured(S3Client.builder(), settings)
+                .httpClientBuilder(defaults -> around.apply(http.buildWithDefaults(defaults)))
+                .build();
+    }
+
+    private static <B extends S3BaseClientBuilder<B, ?>> B configured(B builder, S3Settings settings) {
         S3Settings.Dialect dialect = settings.dialect();
-        S3AsyncClientBuilder builder = S3AsyncClient.builder()
-                .region(Region.of(settings.region()))
+        builder.region(Region.of(settings.region()))
                 .credentialsProvider(credentials(settings.credentials()))
                 .forcePathStyle(dialect.pathStyle())
                 .requestChecksumCalculation(
@@ -37,21 +73,12 @@ final class S3Clients {
                         .chunkedEncodingEnabled(dialect.chunkedEncoding())
                         .expectContinueEnabled(dialect.expectContinue())
                         .build())
-                .overrideConfiguration(o -> o.retryStrategy(DefaultRetryStrategy.doNotRetry()))
-                .httpClientBuilder(NettyNioAsyncHttpClient.builder()
-                        // As few as keep up: on a busy machine each one more is one more that appends wait behind.
-                        .eventLoopGroupBuilder(SdkEventLoopGroup.builder()
-                                .numberOfThreads(
-                                        Math.max(1, Runtime.getRuntime().availableProcessors() / 2)))
-                        .maxConcurrency(settings.connectionsMax())
-                        .maxPendingConnectionAcquires(100_000)
-                        .connectionAcquisitionTimeout(Duration.ofMinutes(5))
-                        .connectionTimeout(Duration.ofMillis(settings.connectMs())));
+                .overrideConfiguration(o -> o.retryStrategy(DefaultRetryStrategy.doNotRetry()));
         settings.endpoint().ifPresent(builder::endpointOverride);
         if (dialect.bulkDelete() == S3Settings.BulkDelete.CONTENT_MD5) {
             builder.addPlugin(LegacyMd5Plugin.create());
         }
-        return builder.build();
+        return builder;
     }
 
     private static AwsCredentialsProvider credentials(S3Settings.Credentials from) {

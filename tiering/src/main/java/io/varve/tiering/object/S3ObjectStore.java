@@ -32,6 +32,7 @@ public final class S3ObjectStore implements ObjectStore {
     private static final char CURSOR_SEPARATOR = '\n';
 
     private final S3AsyncClient s3;
+    private final S3Ranges ranges;
     private final S3Settings settings;
     private final String bucket;
 
@@ -40,6 +41,7 @@ public final class S3ObjectStore implements ObjectStore {
         this.settings = settings;
         this.bucket = settings.bucket();
         this.s3 = S3Clients.open(settings);
+        this.ranges = new S3Ranges(settings);
     }
 
     @Override
@@ -151,11 +153,7 @@ public final class S3ObjectStore implements ObjectStore {
         if (into.length() == 0) {
             return CompletableFuture.completedFuture(null);
         }
-        String range = "bytes=" + from + "-" + (from + into.length() - 1);
-        return call(
-                "GET",
-                key,
-                () -> s3.getObject(r -> r.bucket(bucket).key(key).range(range), new RangeResponse(key, from, into)));
+        return call("GET", key, () -> ranges.fill(key, from, into));
     }
 
     @Override
@@ -222,6 +220,7 @@ public final class S3ObjectStore implements ObjectStore {
 
     @Override
     public void close() {
+        ranges.close();
         s3.close();
     }
 

@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -135,6 +136,52 @@ class PlainS3StoreIT extends ObjectStoreContract {
         }
     }
 
+    /** There is one connection: the second read has it only if the first one is really over. */
+    @Test
+    void aReadThatIsGivenUpBreaksItsConnectionOff() throws Exception {
+        S3Settings one = settings(server.endpoint(), S3Settings.Profile.GENERIC.dialect(), fixed("key-1"), 1);
+        try (ObjectStore store = new DeadlineObjectStore(new S3ObjectStore(one), 2000, Long.MAX_VALUE / 2000)) {
+            get(store.put("k", ByteBuffer.allocate(1_000_000)));
+            for (Trouble trouble : List.of(new Trouble.Stall(), new Trouble.Freeze())) {
+                server.next(trouble);
+                assertFails(store.get("k", 0, 1_000_000), Kind.TIMED_OUT);
+                assertThat(get(store.get("k", 0, 1_000_000)).remaining()).isEqualTo(1_000_000);
+            }
+        }
+    }
+
+    @Test
+    void aReadThatWaitsForItsTurnCanBeGivenUpToo() throws Exception {
+        S3Settings one = settings(server.endpoint(), S3Settings.Profile.GENERIC.dialect(), fixed("key-1"), 1);
+        try (ObjectStore store = new S3ObjectStore(one)) {
+            get(store.put("k", ByteBuffer.allocate(1_000_000)));
+            CompletableFuture<Void> met = server.next(new Trouble.Freeze());
+            CompletableFuture<ByteBuffer> stuck = store.get("k", 0, 1_000_000);
+            get(met);
+            CompletableFuture<ByteBuffer> waiting = store.get("k", 0, 1_000_000);
+            CompletableFuture<ByteBuffer> last = store.get("k", 0, 1_000_000);
+            waiting.cancel(true);
+            assertThat(last).isNotDone();
+            stuck.cancel(true);
+            assertThat(get(last).remaining()).isEqualTo(1_000_000);
+        }
+    }
+
+    @Test
+    void readsOfAStoreThatIsClosedSaySo() throws Exception {
+        S3Settings one = settings(server.endpoint(), S3Settings.Profile.GENERIC.dialect(), fixed("key-1"), 1);
+        ObjectStore store = new S3ObjectStore(one);
+        get(store.put("k", ByteBuffer.allocate(1_000_000)));
+        CompletableFuture<Void> met = server.next(new Trouble.Freeze());
+        CompletableFuture<ByteBuffer> stuck = store.get("k", 0, 1_000_000);
+        get(met);
+        CompletableFuture<ByteBuffer> waiting = store.get("k", 0, 1_000_000);
+        store.close();
+        assertFails(stuck, Kind.CLOSED);
+        assertFails(waiting, Kind.CLOSED);
+        assertFails(store.get("k", 0, 1_000_000), Kind.CLOSED);
+    }
+
     /** S18: keys that live a minute and are rotated by file are used from the moment they are there. */
     @Test
     void rotatedKeysAreUsedWithoutARestart() throws Exception {
@@ -175,6 +222,11 @@ class PlainS3StoreIT extends ObjectStoreContract {
     }
 
     private static S3Settings settings(URI endpoint, S3Settings.Dialect dialect, S3Settings.Credentials credentials) {
+        return settings(endpoint, dialect, credentials, 16);
+    }
+
+    private static S3Settings settings(
+            URI endpoint, S3Settings.Dialect dialect, S3Settings.Credentials credentials, int connections) {
         return new S3Settings(
                 PlainS3Server.BUCKET,
                 "us-east-1",
@@ -183,7 +235,7 @@ class PlainS3StoreIT extends ObjectStoreContract {
                 new S3Settings.Encryption.BucketDefault(),
                 Optional.empty(),
                 credentials,
-                16,
+                connections,
                 5000);
     }
 }

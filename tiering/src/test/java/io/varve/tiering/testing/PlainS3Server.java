@@ -24,6 +24,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
@@ -59,7 +60,7 @@ public final class PlainS3Server implements AutoCloseable {
     private final TreeMap<String, Blob> objects = new TreeMap<>();
     private final Optional<Path> directory;
     private final TreeMap<String, TreeMap<Integer, byte[]>> uploads = new TreeMap<>();
-    private final ConcurrentLinkedQueue<Trouble> troubles = new ConcurrentLinkedQueue<>();
+    private final ConcurrentLinkedQueue<Planned> troubles = new ConcurrentLinkedQueue<>();
     private final ConcurrentLinkedQueue<String> accessKeys = new ConcurrentLinkedQueue<>();
     private final ConcurrentLinkedQueue<Map<String, String>> writes = new ConcurrentLinkedQueue<>();
     private final CountDownLatch stopped = new CountDownLatch(1);
@@ -82,6 +83,9 @@ public final class PlainS3Server implements AutoCloseable {
 
         /** Doesn't answer before the server stops. */
         record Stall() implements Trouble {}
+
+        /** The beginning of an answer, and then nothing more. */
+        record Freeze() implements Trouble {}
     }
 
     /** Starts on a free port of this machine, with its bucket in memory. */
@@ -119,9 +123,17 @@ public final class PlainS3Server implements AutoCloseable {
                 "tiering.s3.secret.key", "any"));
     }
 
-    /** The next request goes wrong. */
-    public void next(Trouble trouble) {
-        troubles.add(trouble);
+    private record Planned(Trouble trouble, CompletableFuture<Void> met) {}
+
+    /**
+     * The next request goes wrong.
+     *
+     * @return done when there was one
+     */
+    public CompletableFuture<Void> next(Trouble trouble) {
+        Planned planned = new Planned(trouble, new CompletableFuture<>());
+        troubles.add(planned);
+        return planned.met();
     }
 
     /** Every request goes wrong like this from now on. */
@@ -211,18 +223,23 @@ public final class PlainS3Server implements AutoCloseable {
 
     private void handle(HttpExchange exchange) throws IOException {
         byte[] body = exchange.getRequestBody().readAllBytes();
-        Trouble next = troubles.poll();
+        Planned next = troubles.poll();
         boolean isUnlucky = requests.incrementAndGet() * percent % 100 < percent;
-        Trouble trouble = next == null && isUnlucky ? lasting : next;
+        Trouble trouble = next != null ? next.trouble() : isUnlucky ? lasting : null;
+        if (next != null) {
+            next.met().complete(null);
+        }
         if (trouble instanceof Trouble.Answer answer) {
             error(exchange, answer.status(), answer.code());
         } else if (trouble instanceof Trouble.Stall) {
             await();
             exchange.close();
+        } else if (trouble instanceof Trouble.Freeze) {
+            begin(exchange);
+            await();
+            exchange.close();
         } else if (trouble instanceof Trouble.Reset) {
-            exchange.sendResponseHeaders(206, 1_000_000);
-            exchange.getResponseBody().write(new byte[1000]);
-            exchange.getResponseBody().flush();
+            begin(exchange);
             exchange.close();
         } else {
             Optional<String> refusal = refusal(exchange, body);
@@ -232,6 +249,12 @@ public final class PlainS3Server implements AutoCloseable {
                 serve(exchange, body);
             }
         }
+    }
+
+    private static void begin(HttpExchange exchange) throws IOException {
+        exchange.sendResponseHeaders(206, 1_000_000);
+        exchange.getResponseBody().write(new byte[1000]);
+        exchange.getResponseBody().flush();
     }
 
     private void await() {
