@@ -101,7 +101,9 @@ class ColdReadIT {
             double rate;
             double atATime;
             CpuBill bill;
+            String who;
             try (TailLoad tail = new TailLoad(cluster.bootstrap(), TAIL, 4, 500, clusters.directory())) {
+                who = Elsewhere.giveWay();
                 // Code that was never run is slow, and whole minutes of it are read in earnest.
                 CompletableFuture<Void> warming =
                         CompletableFuture.runAsync(() -> readBack(cluster, Math.min(count / 2, WARM_RECORDS_MAX)));
@@ -125,7 +127,7 @@ class ColdReadIT {
             System.out.printf(
                     "cold: %d MiB, bookies' disks at most %d MiB each, read back at %.0f MB/s with %.1f ranges at a time; the"
                             + " store alone %.0f MB/s with %d ranges of %d MiB at a time (%.2f); tail p99 %.2f ms without and"
-                            + " %.2f ms with the cold reader (%.1f); %s%n",
+                            + " %.2f ms with the cold reader (%.1f); %s; %s%n",
                     TOTAL_BYTES >> 20,
                     diskBytesMax >> 20,
                     rate,
@@ -137,6 +139,7 @@ class ColdReadIT {
                     before / 1000.0,
                     beside / 1000.0,
                     (double) beside / before,
+                    who,
                     bill.perGigabyte(count * VALUE_BYTES));
             assertThat(rate).as("MB/s, against the store's own " + storeRate).isGreaterThan(0.7 * storeRate);
         }
