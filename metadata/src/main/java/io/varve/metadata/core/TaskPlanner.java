@@ -6,6 +6,8 @@ import io.varve.metadata.model.BookieTask;
 import io.varve.protocol.meta.DeleteObjectStep;
 import io.varve.protocol.meta.PlanStep;
 import io.varve.protocol.meta.WithdrawTaskStep;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -46,7 +48,11 @@ final class TaskPlanner {
 
     /** What is slow isn't late: taken back in the middle, and begun anew from its start, it would never end. */
     private static long deadlineMs(Planner planner, long bytes) {
-        return planner.settings.taskDeadlineMs() + bytes * 1_000 / BookieTask.BYTES_PER_SECOND_MIN;
+        long movingMs = bytes * 1_000 / BookieTask.BYTES_PER_SECOND_MIN;
+        // "Never" is the largest number there is.
+        return planner.settings.taskDeadlineMs() > Long.MAX_VALUE - movingMs
+                ? Long.MAX_VALUE
+                : planner.settings.taskDeadlineMs() + movingMs;
     }
 
     /** What a bookie has to move for a task. */
@@ -86,19 +92,25 @@ final class TaskPlanner {
     }
 
     /**
-     * The one of {@code among} with the least to do, if it has less than {@code most}.
+     * The one of {@code among} with the least to do, if it has less than {@code most}. After a failure it goes by turns instead: a bookie that
+     * is the only one that can't reach the store always has the least to do.
      *
-     * @param before what became of it so far, or null: of several that are equally busy each failure gives the next one its turn, for a bookie may be the only one that can't reach the store
+     * @param before what became of it so far, or null
      */
     static Optional<BookieId> leastBusy(List<BookieId> among, Map<BookieId, Integer> counts, int most, Retry before) {
-        BookieId best = null;
-        int turn = before == null || among.isEmpty() ? 0 : before.attempts() % among.size();
-        for (int i = 0; i < among.size(); i++) {
-            BookieId candidate = among.get((turn + i) % among.size());
-            if (best == null || counts.getOrDefault(candidate, 0) < counts.getOrDefault(best, 0)) {
-                best = candidate;
-            }
+        List<BookieId> free = among.stream()
+                .filter(bookie -> counts.getOrDefault(bookie, 0) < most)
+                .toList();
+        if (free.isEmpty()) {
+            return Optional.empty();
         }
-        return best == null || counts.getOrDefault(best, 0) >= most ? Optional.empty() : Optional.of(best);
+        if (before != null && before.attempts() > 0) {
+            int turn = before.attempts() % among.size();
+            List<BookieId> inTurn = new ArrayList<>(among.subList(turn, among.size()));
+            inTurn.addAll(among.subList(0, turn));
+            inTurn.retainAll(free);
+            return Optional.of(inTurn.get(0));
+        }
+        return free.stream().min(Comparator.comparingInt(bookie -> counts.getOrDefault(bookie, 0)));
     }
 }

@@ -27,7 +27,9 @@ import io.varve.protocol.meta.ReportLostReplicaCommand;
 import io.varve.protocol.meta.SetBookieStateCommand;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 
@@ -222,6 +224,46 @@ class PlannersTest {
         cluster.nowMs += cluster.settings.taskDeadlineMs() + 1;
         cluster.planOnce();
         assertThat(cluster.tasks(Offload.class)).doesNotContain(upload);
+    }
+
+    @Test
+    void aDeadlineOfNeverIsNever() {
+        PlannerSettings usual = cluster.settings;
+        cluster.settings = new PlannerSettings(
+                usual.offloadDelayMs(),
+                usual.offloadMergeBytes(),
+                usual.offloadSmallBytes(),
+                usual.offloadSmallWaitMs(),
+                Long.MAX_VALUE,
+                usual.confirmDelayMs(),
+                usual.repairDelayMs(),
+                usual.offloadsPerBookie(),
+                usual.copiesPerBookie(),
+                usual.objectDeletionsPerBookie(),
+                usual.manifestSegmentsMin(),
+                usual.manifestsPerBookie(),
+                usual.clientForgetMs());
+        PartitionId partition = partition("segment.bytes", "1024");
+        sealed(partition, 1);
+        cluster.nowMs += 1_000;
+        cluster.plan();
+        List<Offload> uploads = cluster.tasks(Offload.class);
+        assertThat(uploads).hasSize(1);
+        cluster.nowMs += 3_600_000;
+        cluster.planOnce();
+        assertThat(cluster.tasks(Offload.class)).isEqualTo(uploads);
+    }
+
+    /** The others are at work, and the one that can't reach the store has never anything to do. */
+    @Test
+    void whatFailedGoesByTurnsAndNotToWhoeverIsIdle() {
+        List<BookieId> all = List.of(new BookieId(1), new BookieId(2), new BookieId(3));
+        Map<BookieId, Integer> counts = new TreeMap<>(Map.of(new BookieId(1), 3, new BookieId(2), 2));
+        assertThat(TaskPlanner.leastBusy(all, counts, 4, null)).contains(new BookieId(3));
+        assertThat(TaskPlanner.leastBusy(all, counts, 4, new Retry(1, 0))).contains(new BookieId(2));
+        assertThat(TaskPlanner.leastBusy(all, counts, 4, new Retry(3, 0))).contains(new BookieId(1));
+        counts.put(new BookieId(1), 4);
+        assertThat(TaskPlanner.leastBusy(all, counts, 4, new Retry(3, 0))).contains(new BookieId(2));
     }
 
     /** One bookie may be the only one that can't reach the store. */
