@@ -2,6 +2,7 @@ package io.varve.tiering.object;
 
 import io.varve.tiering.object.StoreException.Kind;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.AccessDeniedException;
@@ -32,6 +33,8 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A directory as a bucket: for one machine, or for a file system that all nodes share.
@@ -46,6 +49,8 @@ import java.util.stream.Stream;
  * An object becomes visible by an atomic rename after its bytes were forced; the rename is durable once its directory was forced.
  */
 public final class LocalObjectStore implements ObjectStore {
+
+    private static final Logger log = LoggerFactory.getLogger(LocalObjectStore.class);
 
     private static final int PIECE_BYTES = 128 * 1024;
 
@@ -344,19 +349,26 @@ public final class LocalObjectStore implements ObjectStore {
         }
     }
 
-    private void dropOldTemporaries() throws IOException {
+    /** Tidying is no reason not to open: who may only read has nothing to tidy. */
+    private void dropOldTemporaries() {
         FileTime before = FileTime.from(Instant.now().minus(TEMPORARY_AGE_MAX));
         try (Stream<Path> files = Files.list(temporary)) {
-            for (Path file : (Iterable<Path>) files::iterator) {
-                try {
-                    if (Files.getLastModifiedTime(file).compareTo(before) < 0) {
-                        Files.deleteIfExists(file);
-                    }
-                } catch (NoSuchFileException published) {
-                    // Another process's, which went on.
-                    continue;
-                }
+            files.forEach(file -> dropIfOlder(file, before));
+        } catch (IOException | UncheckedIOException e) {
+            log.warn("event=old_files_stay directory={} reason=\"{}\"", temporary, e.toString());
+        }
+    }
+
+    private static void dropIfOlder(Path file, FileTime before) {
+        try {
+            if (Files.getLastModifiedTime(file).compareTo(before) < 0) {
+                Files.deleteIfExists(file);
             }
+        } catch (NoSuchFileException published) {
+            // Another process's, which went on.
+            return;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
     }
 

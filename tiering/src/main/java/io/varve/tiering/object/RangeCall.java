@@ -61,7 +61,7 @@ final class RangeCall {
         Throwable trouble = null;
         try {
             s3.getObject(get, (head, body) -> {
-                check(head);
+                check(head, body);
                 take(body, buffer);
                 return head;
             });
@@ -100,23 +100,27 @@ final class RangeCall {
         }
     }
 
-    private void check(GetObjectResponse head) {
+    private void check(GetObjectResponse head, AbortableInputStream body) {
         String range = head.contentRange();
         if (range != null && !range.startsWith("bytes " + from + "-")) {
-            throw new StoreException(Kind.REFUSED, "GET " + key + " was answered with " + range);
+            throw refusing(body, "was answered with " + range);
         }
         if (range == null && from > 0) {
-            throw new StoreException(Kind.REFUSED, "GET " + key + ": the store ignores ranges");
+            throw refusing(body, "was answered with the whole object: the store ignores ranges");
         }
+    }
+
+    /** Breaks the connection off: to use it again the client would read all that is still to come. */
+    private StoreException refusing(AbortableInputStream body, String what) {
+        body.abort();
+        return new StoreException(Kind.REFUSED, "GET " + key + " " + what);
     }
 
     private void take(AbortableInputStream body, ByteBuffer buffer) throws IOException {
         int count;
         while ((count = body.read(buffer.array(), 0, buffer.capacity())) >= 0) {
             if (count > to.room()) {
-                body.abort();
-                throw new StoreException(
-                        Kind.REFUSED, "GET " + key + " sent more than the " + length + " bytes asked for");
+                throw refusing(body, "sent more than the " + length + " bytes asked for");
             }
             to.put(buffer.clear().limit(count));
             // From a store that is near the next piece is there already, and the thread would have its processor for as

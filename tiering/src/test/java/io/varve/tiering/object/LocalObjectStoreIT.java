@@ -100,6 +100,17 @@ class LocalObjectStoreIT extends ObjectStoreContract {
     }
 
     @Test
+    void whatCannotBeTidiedKeepsNobodyFromOpening() throws Exception {
+        Path left = Files.createDirectories(directory.resolve("strange/tmp/left"));
+        Files.writeString(left.resolve("file"), "x");
+        Files.setLastModifiedTime(left, FileTime.from(Instant.now().minus(Duration.ofHours(25))));
+        try (LocalObjectStore store = new LocalObjectStore(directory.resolve("strange"), 1)) {
+            get(store.put("k", ByteBuffer.allocate(10)));
+        }
+        assertThat(left).isDirectory();
+    }
+
+    @Test
     void aClosedStoreSaysSo() throws Exception {
         LocalObjectStore store = new LocalObjectStore(directory.resolve("closed"), 1);
         store.close();

@@ -150,6 +150,16 @@ class PlainS3StoreIT extends ObjectStoreContract {
         }
     }
 
+    /** Nobody waits for what follows, which may be an object of gigabytes. */
+    @Test
+    void aStoreThatIgnoresARangeIsFoundOutByTheHeadOfItsAnswer() throws Exception {
+        try (ObjectStore store =
+                new S3ObjectStore(settings(server.endpoint(), S3Settings.Profile.GENERIC, fixed("key-1")))) {
+            server.next(new Trouble.Whole());
+            assertFails(store.get("k", 10, 1_000), Kind.REFUSED);
+        }
+    }
+
     @Test
     void aReadThatWaitsForItsTurnCanBeGivenUpToo() throws Exception {
         S3Settings one = settings(server.endpoint(), S3Settings.Profile.GENERIC.dialect(), fixed("key-1"), 1);

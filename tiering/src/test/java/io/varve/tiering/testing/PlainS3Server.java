@@ -86,6 +86,9 @@ public final class PlainS3Server implements AutoCloseable {
 
         /** The beginning of an answer, and then nothing more. */
         record Freeze() implements Trouble {}
+
+        /** The range is ignored: the beginning of a whole, long object, and then nothing more. */
+        record Whole() implements Trouble {}
     }
 
     /** Starts on a free port of this machine, with its bucket in memory. */
@@ -238,6 +241,10 @@ public final class PlainS3Server implements AutoCloseable {
             begin(exchange);
             await();
             exchange.close();
+        } else if (trouble instanceof Trouble.Whole) {
+            begin(exchange, 200, 1_000_000_000);
+            await();
+            exchange.close();
         } else if (trouble instanceof Trouble.Reset) {
             begin(exchange);
             exchange.close();
@@ -252,7 +259,11 @@ public final class PlainS3Server implements AutoCloseable {
     }
 
     private static void begin(HttpExchange exchange) throws IOException {
-        exchange.sendResponseHeaders(206, 1_000_000);
+        begin(exchange, 206, 1_000_000);
+    }
+
+    private static void begin(HttpExchange exchange, int status, long length) throws IOException {
+        exchange.sendResponseHeaders(status, length);
         exchange.getResponseBody().write(new byte[1000]);
         exchange.getResponseBody().flush();
     }
