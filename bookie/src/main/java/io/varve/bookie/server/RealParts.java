@@ -75,7 +75,7 @@ final class RealParts implements BookieParts {
     public Offloader openOffloader(BookieConfig config, String clusterId, String bucketId, Optional<ObjectRef> known) {
         tiering = Tiering.open(new TieringConfig(config.config()), bucketId, clock(), randomness(), registry, faults);
         tiering.checkAtStart(clusterId, known);
-        tiering = tiering.ownedBy(clusterId);
+        tiering = tiering.claimedBy(clusterId, known);
         return tiering.newOffloader();
     }
 

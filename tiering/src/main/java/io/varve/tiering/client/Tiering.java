@@ -132,12 +132,30 @@ public final class Tiering implements AutoCloseable {
     }
 
     /**
-     * The same, which writes and deletes only while the bucket is the cluster's: for all that do so by what the cluster's metadata says. Closed in the place of this one.
+     * The same, which writes and deletes only while the bucket is the cluster's: for all that do so by what the cluster's metadata says.
+     * Closed in the place of this one.
      *
      * @param clusterId whose the bucket must be
      */
     public Tiering ownedBy(String clusterId) {
-        ObjectStore owned = new OwnedObjectStore(store, bucketId, clusterId, clock);
+        ClusterMarker marker = new ClusterMarker(store, bucketId, clusterId);
+        return with(new OwnedObjectStore(store, marker::checkOurs, marker::checkOurs, clock));
+    }
+
+    /**
+     * {@link #ownedBy}, which claims the bucket before it changes the first thing there: what the check at the start could not do, because the
+     * store was away or slow or the check is switched off, is done then.
+     *
+     * @param known an object that the cluster has there, if any
+     */
+    public Tiering claimedBy(String clusterId, Optional<ObjectRef> known) {
+        ClusterMarker marker = new ClusterMarker(store, bucketId, clusterId);
+        String token = Long.toHexString(randomness.nextLong());
+        Optional<String> held = config.get(TieringConfig.CHECK_AT_START) ? known.map(ObjectRef::key) : Optional.empty();
+        return with(new OwnedObjectStore(store, () -> marker.claim(token, held), marker::checkOurs, clock));
+    }
+
+    private Tiering with(ObjectStore owned) {
         return new Tiering(config, bucketId, clock, randomness, registry, faults, owned);
     }
 

@@ -1,33 +1,41 @@
 package io.varve.tiering.object;
 
 import io.varve.base.Clock;
+import io.varve.base.StartupException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /**
- * Changes a bucket only while it is its cluster's. A cluster that was restored from the bucket takes it over while processes of the old one may still be running, and those would go on deleting what the new one needs, and writing
- * what another restoration would take for its own: so each change is preceded by a look at the mark, unless the last one was a moment ago. If it can't be known whose the bucket is, nothing is written and nothing deleted (I-7, I-11). Safe for any thread.
- * The decision is in docs/adr/0092.
+ * Changes a bucket only while it is its cluster's. A cluster that was restored from the bucket takes it over while processes of the old one
+ * may still be running, and those would go on deleting what the new one needs, and writing what another restoration would take for its own:
+ * so each change is preceded by a look at the mark, unless the last one was a moment ago. If it can't be known whose the bucket is, nothing
+ * is written and nothing deleted (I-7, I-11, ADR 0092). Safe for any thread.
  */
 public final class OwnedObjectStore extends WrappedObjectStore {
 
     /** How long a look is good for. */
     static final long LOOK_MS = 10_000;
 
-    private final ClusterMarker marker;
+    private final Supplier<CompletableFuture<Void>> claim;
+    private final Supplier<CompletableFuture<Void>> look;
     private final Clock clock;
     private CompletableFuture<Void> last;
     private long lookedNs;
 
     /**
      * @param inner below the cluster's prefix
-     * @param bucketId what the keys of the cluster's objects begin with
-     * @param clusterId whose the bucket must be
+     * @param claim makes sure that the bucket is the cluster's: before the first change, and after a look that failed
+     * @param look whether it still is
      */
-    public OwnedObjectStore(ObjectStore inner, String bucketId, String clusterId, Clock clock) {
+    public OwnedObjectStore(
+            ObjectStore inner,
+            Supplier<CompletableFuture<Void>> claim,
+            Supplier<CompletableFuture<Void>> look,
+            Clock clock) {
         super(inner);
-        this.marker = new ClusterMarker(inner, bucketId, clusterId);
+        this.claim = claim;
+        this.look = look;
         this.clock = clock;
     }
 
@@ -41,13 +49,20 @@ public final class OwnedObjectStore extends WrappedObjectStore {
 
     private synchronized CompletableFuture<Void> looked() {
         long nowNs = clock.nanoTime();
-        boolean isGood = last != null
-                && !last.isCompletedExceptionally()
-                && nowNs - lookedNs < TimeUnit.MILLISECONDS.toNanos(LOOK_MS);
-        if (!isGood) {
+        boolean isUnderWay = last != null && !last.isDone();
+        boolean isOurs = last != null && last.isDone() && !last.isCompletedExceptionally();
+        boolean isGood = isOurs && nowNs - lookedNs < TimeUnit.MILLISECONDS.toNanos(LOOK_MS);
+        if (!isUnderWay && !isGood) {
             lookedNs = nowNs;
-            last = marker.checkOurs();
+            last = (isOurs ? look : claim).get().exceptionallyCompose(OwnedObjectStore::refused);
         }
         return last;
+    }
+
+    private static CompletableFuture<Void> refused(Throwable failure) {
+        StoreException trouble = StoreFailures.root(failure) instanceof StartupException refused
+                ? new StoreException(StoreException.Kind.REFUSED, refused.getMessage(), refused)
+                : StoreFailures.of(failure);
+        return CompletableFuture.failedFuture(trouble);
     }
 }

@@ -85,7 +85,7 @@ class ClusterMarkerTest {
     void whatIsLeftOfAClusterWhoseObjectsWereTakenOverChangesNothing() throws Exception {
         mark("c-0", "c-0").claim("a", Optional.empty()).get();
         StepClock clock = new StepClock(0);
-        ObjectStore old = new OwnedObjectStore(store, "c-0", "c-0", clock);
+        ObjectStore old = owned(mark("c-0", "c-0"), Optional.empty(), clock);
         for (String key : new String[] {"c-0/1", "c-0/2", "c-0/3"}) {
             old.put(key, ByteBuffer.allocate(1)).get();
         }
@@ -98,12 +98,52 @@ class ClusterMarkerTest {
         assertFails(old.delete("c-0/3"), StoreException.Kind.REFUSED);
         assertFails(old.put("c-0/4", ByteBuffer.allocate(1)), StoreException.Kind.REFUSED);
         assertFails(old.deleteAll(List.of("c-0/3")), StoreException.Kind.REFUSED);
-        ObjectStore restored = new OwnedObjectStore(store, "c-0", "c-1", clock);
+        ObjectStore restored = owned(mark("c-0", "c-1"), Optional.empty(), clock);
         store.once(Verb.GET, new Fault.Fail(StoreException.Kind.UNREACHABLE));
         assertFails(restored.delete("c-0/3"), StoreException.Kind.UNREACHABLE);
         assertThat(memory.objects()).containsKey("c-0/3");
         restored.delete("c-0/3").get();
         assertThat(memory.objects()).doesNotContainKey("c-0/3");
+    }
+
+    /** The check at the start had no verdict, for the store was away or slow, or is switched off. */
+    @Test
+    void whoCouldNotClaimABucketWhenItStartedClaimsItBeforeTheFirstChange() throws Exception {
+        StepClock clock = new StepClock(0);
+        ObjectStore fresh = owned(mark("c-0", "c-0"), Optional.empty(), clock);
+        store.once(Verb.LIST, new Fault.Fail(StoreException.Kind.UNREACHABLE));
+        assertFails(fresh.put("c-0/1", ByteBuffer.allocate(1)), StoreException.Kind.UNREACHABLE);
+        fresh.put("c-0/1", ByteBuffer.allocate(1)).get();
+        assertThat(memory.objects()).containsKeys("clusters/c-0.mark", "c-0/1");
+
+        ObjectStore stranger = owned(mark("c-1", "c-1"), Optional.empty(), clock);
+        assertFails(stranger.put("c-1/1", ByteBuffer.allocate(1)), StoreException.Kind.REFUSED);
+        assertThat(memory.objects()).doesNotContainKey("c-1/1");
+    }
+
+    @Test
+    void whereNeitherTheMarkNorTheClustersObjectsAreNothingIsWritten() throws Exception {
+        ObjectStore elsewhere = owned(mark("c-0", "c-0"), Optional.of("c-0/0"), new StepClock(0));
+        assertFails(elsewhere.put("c-0/1", ByteBuffer.allocate(1)), StoreException.Kind.REFUSED);
+        assertThat(memory.objects()).isEmpty();
+    }
+
+    /** It was restored under a new id before its bucket was lost: the mark that isn't there names nobody else. */
+    @Test
+    void aRestoredClusterBeginsABucketAnew() throws Exception {
+        StepClock clock = new StepClock(0);
+        ObjectStore restored = owned(mark("c-0", "c-1"), Optional.empty(), clock);
+        restored.put("c-0/1", ByteBuffer.allocate(1)).get();
+        clock.advance(OwnedObjectStore.LOOK_MS);
+        restored.put("c-0/2", ByteBuffer.allocate(1)).get();
+        memory.delete("clusters/c-0.mark").get();
+        clock.advance(OwnedObjectStore.LOOK_MS);
+        assertFails(restored.put("c-0/3", ByteBuffer.allocate(1)), StoreException.Kind.REFUSED);
+        restored.put("c-0/3", ByteBuffer.allocate(1)).get();
+    }
+
+    private ObjectStore owned(ClusterMarker marker, Optional<String> known, StepClock clock) {
+        return new OwnedObjectStore(store, () -> marker.claim("t", known), marker::checkOurs, clock);
     }
 
     private static void assertFails(CompletableFuture<?> call, StoreException.Kind kind) {
