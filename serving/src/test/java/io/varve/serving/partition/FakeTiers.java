@@ -4,10 +4,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.varve.base.PartitionId;
 import io.varve.base.SegmentId;
-import io.varve.bookie.client.AppendListener;
-import io.varve.bookie.client.AppendStream;
 import io.varve.bookie.client.BookieAddress;
-import io.varve.bookie.client.BookieClient;
 import io.varve.bookie.client.BookieStatus;
 import io.varve.metadata.model.ManifestRef;
 import io.varve.metadata.model.ObjectRef;
@@ -28,7 +25,7 @@ import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 
 /** One bookie and a bucket, each with what a test puts there, and troubles on order. Answers at once. */
-final class FakeTiers implements BookieClient, RemoteSegments, ChainManifests {
+final class FakeTiers implements ReadOnlyBookies, RemoteSegments, ChainManifests {
 
     private final Map<Long, List<ByteBuffer>> replicas = new TreeMap<>();
     private final Map<Long, ByteBuffer> replicaCheckpoints = new TreeMap<>();
@@ -125,29 +122,6 @@ final class FakeTiers implements BookieClient, RemoteSegments, ChainManifests {
                 state == null
                         ? new CheckpointReply(none, -1, Unpooled.EMPTY_BUFFER)
                         : new CheckpointReply(BookieStatus.OK, -1, Unpooled.wrappedBuffer(state.duplicate())));
-    }
-
-    @Override
-    public AppendStream openAppend(
-            BookieAddress bookie,
-            PartitionId partition,
-            SegmentId segment,
-            int epoch,
-            long startOffset,
-            long incarnation,
-            AppendListener listener) {
-        throw new UnsupportedOperationException("nothing is appended here");
-    }
-
-    @Override
-    public CompletableFuture<List<FenceReply>> fence(
-            BookieAddress bookie, List<FenceRequest> requests, long timeoutMs) {
-        throw new UnsupportedOperationException("nothing is fenced here");
-    }
-
-    @Override
-    public CompletableFuture<FenceReply> describe(BookieAddress bookie, SegmentId segment, long timeoutMs) {
-        throw new UnsupportedOperationException("nothing is described here");
     }
 
     // ---- the bucket

@@ -10,7 +10,6 @@ import io.varve.base.SegmentId;
 import io.varve.bookie.client.AppendListener;
 import io.varve.bookie.client.AppendStream;
 import io.varve.bookie.client.BookieAddress;
-import io.varve.bookie.client.BookieClient;
 import io.varve.bookie.client.BookieStatus;
 import io.varve.protocol.storage.EntryFormat;
 import java.nio.ByteBuffer;
@@ -22,7 +21,7 @@ import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 
 /** Bookies that do what a test says, at once. They remember every buffer that went through them, to tell at the end that none is held. */
-final class ScriptedBookies implements BookieClient {
+final class ScriptedBookies implements ReadOnlyBookies {
 
     /** Bookies that answer no read. */
     final TreeSet<BookieId> mute = new TreeSet<>();
@@ -220,17 +219,6 @@ final class ScriptedBookies implements BookieClient {
                         ? new CheckpointReply(BookieStatus.BEYOND_END, -1, Unpooled.EMPTY_BUFFER)
                         : new CheckpointReply(
                                 BookieStatus.OK, found.getKey(), Unpooled.wrappedBuffer(found.getValue())));
-    }
-
-    @Override
-    public CompletableFuture<List<FenceReply>> fence(
-            BookieAddress bookie, List<FenceRequest> requests, long timeoutMs) {
-        throw new UnsupportedOperationException("nothing is fenced here");
-    }
-
-    @Override
-    public CompletableFuture<FenceReply> describe(BookieAddress bookie, SegmentId segment, long timeoutMs) {
-        throw new UnsupportedOperationException("nothing is described here");
     }
 
     @Override

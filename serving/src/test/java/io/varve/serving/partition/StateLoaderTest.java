@@ -11,7 +11,6 @@ import io.varve.base.TopicId;
 import io.varve.bookie.client.AppendListener;
 import io.varve.bookie.client.AppendStream;
 import io.varve.bookie.client.BookieAddress;
-import io.varve.bookie.client.BookieClient;
 import io.varve.bookie.client.BookieStatus;
 import io.varve.metadata.model.ManifestRef;
 import io.varve.metadata.model.ObjectRef;
@@ -220,7 +219,7 @@ class StateLoaderTest {
     }
 
     /** The one replica of the open segment, which has no entry yet. */
-    private static final class FakeBookie implements BookieClient {
+    private static final class FakeBookie implements ReadOnlyBookies {
 
         private Optional<LogState> checkpoint = Optional.empty();
         private BookieStatus status = BookieStatus.BEYOND_END;
