@@ -8,8 +8,6 @@ import io.varve.base.BookieId;
 import io.varve.base.PartitionId;
 import io.varve.base.SegmentId;
 import io.varve.base.TopicId;
-import io.varve.bookie.client.AppendListener;
-import io.varve.bookie.client.AppendStream;
 import io.varve.bookie.client.BookieAddress;
 import io.varve.bookie.client.BookieStatus;
 import io.varve.metadata.model.ManifestRef;
@@ -234,24 +232,6 @@ class StateLoaderTest {
         }
 
         @Override
-        public AppendStream openAppend(
-                BookieAddress bookie,
-                PartitionId partition,
-                SegmentId segment,
-                int epoch,
-                long startOffset,
-                long incarnation,
-                AppendListener listener) {
-            throw new UnsupportedOperationException("nothing is appended here");
-        }
-
-        @Override
-        public CompletableFuture<List<FenceReply>> fence(
-                BookieAddress bookie, List<FenceRequest> requests, long timeoutMs) {
-            throw new UnsupportedOperationException("nothing is fenced here");
-        }
-
-        @Override
         public CompletableFuture<ReadReply> read(
                 BookieAddress bookie,
                 SegmentId segment,
@@ -260,11 +240,6 @@ class StateLoaderTest {
                 ReadPriority priority,
                 long timeoutMs) {
             throw new UnsupportedOperationException("there is nothing to be read");
-        }
-
-        @Override
-        public CompletableFuture<FenceReply> describe(BookieAddress bookie, SegmentId segment, long timeoutMs) {
-            throw new UnsupportedOperationException("nothing is described here");
         }
 
         @Override
