@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.varve.serving.core.partition.SegmentRules;
 import io.varve.sim.SimSeeds;
 import java.util.EnumMap;
+import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /** The whole cluster under faults, one life for each seed; see {@link ClusterRun}. */
@@ -14,21 +16,26 @@ class ClusterSimulation {
 
     @Test
     void nothingAcknowledgedIsLostWhateverHappens() {
-        long acknowledged = 0;
+        // Lives have nothing to do with one another: each processor takes some.
+        List<Life> lives =
+                SimSeeds.all().parallel().mapToObj(ClusterSimulation::live).toList();
         EnumMap<Health.Sight, Integer> seen = new EnumMap<>(Health.Sight.class);
-        long[] seeds = SimSeeds.all().toArray();
-        for (long seed : seeds) {
-            ClusterRun run = new ClusterRun(seed, SegmentRules.STANDARD);
-            run.run();
-            acknowledged += run.acknowledged();
-            run.health().seen().keySet().forEach(sight -> seen.merge(sight, 1, Integer::sum));
-        }
+        lives.forEach(life -> life.seen().forEach(sight -> seen.merge(sight, 1, Integer::sum)));
+        long acknowledged = lives.stream().mapToLong(Life::acknowledged).sum();
         assertThat(acknowledged).as("batches acknowledged").isPositive();
-        System.out.println("simulated " + seeds.length + " clusters, " + acknowledged
+        System.out.println("simulated " + lives.size() + " clusters, " + acknowledged
                 + " batches acknowledged, runs that saw " + seen);
-        if (seeds.length >= SEEDS_THAT_SEE_ALL) {
+        if (lives.size() >= SEEDS_THAT_SEE_ALL) {
             assertThat(seen).as("what the runs saw").containsOnlyKeys(Health.Sight.values());
         }
+    }
+
+    private record Life(long acknowledged, Set<Health.Sight> seen) {}
+
+    private static Life live(long seed) {
+        ClusterRun run = new ClusterRun(seed, SegmentRules.STANDARD);
+        run.run();
+        return new Life(run.acknowledged(), run.health().seen().keySet());
     }
 
     @Test
