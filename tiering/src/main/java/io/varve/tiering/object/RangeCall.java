@@ -4,6 +4,7 @@ import io.varve.tiering.object.StoreException.Kind;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.LockSupport;
 import software.amazon.awssdk.core.exception.AbortedException;
 import software.amazon.awssdk.http.AbortableInputStream;
 import software.amazon.awssdk.http.ExecutableHttpRequest;
@@ -16,6 +17,13 @@ import software.amazon.awssdk.services.s3.model.GetObjectResponse;
  * of bytes, has not answered the question.
  */
 final class RangeCall {
+
+    /**
+     * After a full piece. From a store that is near the next one is there already, and the thread would have its processor for as long as
+     * the system lets it: some milliseconds, which appends would wait for. However short, a pause gives the processor to who waits for it;
+     * to yield leaves that to a scheduler that lets a thread use up its time first.
+     */
+    private static final long PAUSE_NS = 1;
 
     private final String bucket;
     private final String key;
@@ -123,10 +131,9 @@ final class RangeCall {
                 throw refusing(body, "sent more than the " + length + " bytes asked for");
             }
             to.put(buffer.clear().limit(count));
-            // From a store that is near the next piece is there already, and the thread would have its processor for as
-            // long as
-            // the system lets it: some milliseconds, which appends would wait for.
-            Thread.yield();
+            if (count == buffer.capacity()) {
+                LockSupport.parkNanos(PAUSE_NS);
+            }
         }
         if (to.room() > 0) {
             int sent = length - to.room();
