@@ -14,7 +14,9 @@ final class Distribution {
     /** Half the processor time for a start, which is most of what such a process does here. */
     private static final List<String> QUICK_START = List.of("-XX:TieredStopAtLevel=1");
 
-    private static final List<String> MEASURED = List.of("-XX:-UseSerialGC", "-XX:+UseG1GC");
+    private static final String HEAP = "512m";
+
+    private static final List<String> MEASURED = List.of("-XX:-UseSerialGC", "-XX:+UseG1GC", "-Xms" + HEAP);
 
     private Distribution() {}
 
@@ -33,7 +35,7 @@ final class Distribution {
 
     /** The command line of a {@code varve} process with the options and the heap that {@code bin/varve} gives to one role. */
     static List<String> measuredCommand(List<String> arguments) {
-        return command("512m", MEASURED, arguments);
+        return command(HEAP, MEASURED, arguments);
     }
 
     private static List<String> command(String heap, List<String> options, List<String> arguments) {
