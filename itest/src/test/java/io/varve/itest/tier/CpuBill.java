@@ -16,31 +16,30 @@ import java.util.function.ToLongFunction;
  * Who used the processors for how long: the processes of a cluster by role, and in this process the store's threads and all others, which are the clients'. Where everything shares one machine, a rate
  * by itself says little.
  */
-final class CpuBill implements AutoCloseable {
+final class CpuBill {
 
     private static final String STORE = "store";
     private static final String CLIENTS = "clients";
 
     private final ProcessCluster cluster;
-    private final long startNs = System.nanoTime();
-    private final Map<String, Long> spentNs;
+    private final Map<String, Long> spentNs = new TreeMap<>();
+    private Map<String, Long> atBegin = Map.of();
+    private long beganNs;
     private long tookNs;
 
-    private CpuBill(ProcessCluster cluster) {
+    CpuBill(ProcessCluster cluster) {
         this.cluster = cluster;
-        this.spentNs = now();
     }
 
-    /** Begins. */
-    static CpuBill open(ProcessCluster cluster) {
-        return new CpuBill(cluster);
+    /** What is used from now on is on the bill, until {@link #end()}; there may be more such times. */
+    void begin() {
+        atBegin = now();
+        beganNs = System.nanoTime();
     }
 
-    /** Ends. */
-    @Override
-    public void close() {
-        now().forEach((who, ns) -> spentNs.merge(who, ns, (before, after) -> after - before));
-        tookNs = System.nanoTime() - startNs;
+    void end() {
+        tookNs += System.nanoTime() - beganNs;
+        now().forEach((who, ns) -> spentNs.merge(who, ns - atBegin.getOrDefault(who, 0L), Long::sum));
     }
 
     /** A line: seconds of processor time for each GB that was moved meanwhile, by who, and how many processors were busy. */

@@ -5,7 +5,6 @@ import io.varve.itest.cluster.Await;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.List;
 import java.util.function.BooleanSupplier;
 
@@ -13,18 +12,14 @@ import java.util.function.BooleanSupplier;
 final class TailLoad implements AutoCloseable {
 
     private static final Duration END_MAX = Duration.ofSeconds(30);
-    private static final int SECONDS_MAX = 3_600;
 
     private final ChildProcess process;
     private final int perSecond;
-    private final long[] micros;
-    private int count;
-    private boolean measuring;
+    private TailTimes gathering;
 
     /** Starts it, with {@code perSecond} records a second. */
     TailLoad(String bootstrap, String topic, int partitions, int perSecond, Path logs) throws IOException {
         this.perSecond = perSecond;
-        this.micros = new long[SECONDS_MAX * perSecond];
         List<String> command = List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Xmx128m",
@@ -40,35 +35,29 @@ final class TailLoad implements AutoCloseable {
     }
 
     private synchronized void onLine(String line) {
-        if (measuring && line.startsWith("micros ")) {
+        if (gathering != null && line.startsWith("micros ")) {
             for (String one : line.substring("micros ".length()).split(" ")) {
-                long value = Long.parseLong(one);
-                micros[count++] = value < 0 ? Long.MAX_VALUE : value;
+                gathering.add(Long.parseLong(one));
             }
         }
     }
 
-    /** The time, within {@code seconds}, from when a record was due to its acknowledgement that 99 of 100 records stay within, in microseconds. */
-    long p99Micros(int seconds, Duration patience) {
-        return p99Micros(() -> count() >= seconds * perSecond, patience);
+    /** Adds the times of the next {@code seconds}. */
+    void gather(TailTimes times, int seconds, Duration patience) {
+        int until = times.count() + seconds * perSecond;
+        gather(times, () -> times.count() >= until, patience);
     }
 
-    /** {@link #p99Micros(int, Duration)} of the time until something is over, in which a second at least goes by. */
-    long p99Micros(BooleanSupplier isOver, Duration patience) {
-        synchronized (this) {
-            count = 0;
-            measuring = true;
-        }
-        Await.until("the end of a measurement", patience, () -> isOver.getAsBoolean() && count() > 0);
-        synchronized (this) {
-            measuring = false;
-            Arrays.sort(micros, 0, count);
-            return micros[count * 99 / 100];
-        }
+    /** Adds the times until something is over, of a second at least. */
+    void gather(TailTimes times, BooleanSupplier isOver, Duration patience) {
+        int before = times.count();
+        gatherInto(times);
+        Await.until("the end of a measurement", patience, () -> isOver.getAsBoolean() && times.count() > before);
+        gatherInto(null);
     }
 
-    private synchronized int count() {
-        return count;
+    private synchronized void gatherInto(TailTimes times) {
+        gathering = times;
     }
 
     @Override
