@@ -193,6 +193,9 @@ public final class TieringConfig {
                     "tiering.backup.count", "How many such copies are kept.", 1, 100_000)
             .withDefault("24");
 
+    /** A directory has no connections; its disk has a few heads. */
+    private static final int LOCAL_CALLS_MAX = 4;
+
     private final Config config;
 
     /** @param config checked against a schema with {@link #addTo these keys} */
@@ -236,6 +239,11 @@ public final class TieringConfig {
         return get(BACKUPS);
     }
 
+    /** How many reads of the store go on at a time, and as many other calls. */
+    int callsMax() {
+        return get(STORE) == Store.S3 ? get(CONNECTIONS) : LOCAL_CALLS_MAX;
+    }
+
     <T> T get(ConfigKey<T> key) {
         return config.get(key);
     }
@@ -258,7 +266,7 @@ public final class TieringConfig {
 
     private ReadSettings reads() {
         return new ReadSettings(
-                get(READ_THREADS), get(CACHE_BYTES), get(READ_BYTES), get(RANGE_BYTES), get(AHEAD_BYTES));
+                get(READ_THREADS), callsMax(), get(CACHE_BYTES), get(READ_BYTES), get(RANGE_BYTES), get(AHEAD_BYTES));
     }
 
     S3Settings s3() {

@@ -2,6 +2,8 @@ package io.varve.tiering.read;
 
 import io.netty.buffer.ByteBuf;
 import io.varve.base.FaultHandler;
+import io.varve.base.Invariant;
+import io.varve.base.PartitionId;
 import io.varve.tiering.api.RemoteReadException;
 import io.varve.tiering.cache.BlockMemory;
 import io.varve.tiering.cache.CachedBlock;
@@ -11,11 +13,11 @@ import io.varve.tiering.core.BlockCompression;
 import io.varve.tiering.core.BlockIndex;
 import io.varve.tiering.core.ObjectFormatException;
 import io.varve.tiering.core.ObjectTail;
+import io.varve.tiering.core.RoundRobin;
 import io.varve.tiering.object.ObjectStore;
 import io.varve.tiering.object.RangeTarget;
 import io.varve.tiering.object.StoreFailures;
 import java.nio.ByteBuffer;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -24,8 +26,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 
 /**
- * Brings blocks from the store into the cache: each at most once at a time, whoever asks; those that a reader waits for in the order they
- * were asked for, before those fetched ahead; all within the room that the cache has for what is on its way. A fill belongs to the cache, not to
+ * Brings blocks from the store into the cache: each at most once at a time, whoever asks; those that a reader waits for before those fetched ahead,
+ * of both one for each partition in turn; all within the room that the cache has for what is on its way, and no more at a time than the store has
+ * connections: what it has been asked for can't be overtaken any more. A fill belongs to the cache, not to
  * the one who asked: it goes on when nobody waits any longer, and the next to ask finds it done. Safe for any thread.
  */
 final class BlockFills {
@@ -42,11 +45,16 @@ final class BlockFills {
     /** Who waits for a block that is on its way. */
     private final Map<BlockId, List<CompletableFuture<CachedBlock>>> onTheirWay = new HashMap<>();
 
-    private final ArrayDeque<Run> waitedFor = new ArrayDeque<>();
-    private final ArrayDeque<Run> ahead = new ArrayDeque<>();
+    private final RoundRobin<PartitionId, Run> waitedFor = new RoundRobin<>();
+    private final RoundRobin<PartitionId, Run> ahead = new RoundRobin<>();
+    private final int callsMax;
+    private final int aheadCallsMax;
+    private int underWay;
     private boolean closed;
 
     /**
+     * @param callsMax reads of the store at a time
+     * @param aheadCallsMax when there are so many, no more are begun for what nobody waits for yet
      * @param executor talks to the store, unpacks blocks and completes futures
      * @param faults is told of every Error, also of those in what nobody waits for
      */
@@ -55,12 +63,16 @@ final class BlockFills {
             ObjectCache cache,
             BlockMemory memory,
             BlockCompression compression,
+            int callsMax,
+            int aheadCallsMax,
             Executor executor,
             FaultHandler faults) {
         this.store = store;
         this.cache = cache;
         this.memory = memory;
         this.compression = compression;
+        this.callsMax = callsMax;
+        this.aheadCallsMax = aheadCallsMax;
         this.executor = executor;
         this.faults = faults;
     }
@@ -94,7 +106,7 @@ final class BlockFills {
     }
 
     /** A block that a reader waits for, who holds it when it comes. Cancelling the future does nothing to the fill. */
-    CompletableFuture<CachedBlock> demand(String object, ObjectTail tail, int block) {
+    CompletableFuture<CachedBlock> demand(PartitionId partition, String object, ObjectTail tail, int block) {
         CompletableFuture<CachedBlock> waiter = new CompletableFuture<>();
         List<Run> starting;
         synchronized (this) {
@@ -108,7 +120,7 @@ final class BlockFills {
                 return waiter;
             }
             onTheirWay.put(id, new ArrayList<>(List.of(waiter)));
-            waitedFor.add(new Run(object, tail, block, block + 1));
+            waitedFor.add(partition, new Run(object, tail, block, block + 1));
             starting = startable();
         }
         starting.forEach(this::start);
@@ -116,10 +128,10 @@ final class BlockFills {
     }
 
     /** Blocks that a reader will probably ask for, in one GET. Dropped when there is too much of it. */
-    void ahead(String object, ObjectTail tail, int from, int end) {
+    void ahead(PartitionId partition, String object, ObjectTail tail, int from, int end) {
         synchronized (this) {
             if (!closed && ahead.size() < AHEAD_QUEUE_MAX) {
-                ahead.add(new Run(object, tail, from, end));
+                ahead.add(partition, new Run(object, tail, from, end));
             }
         }
         startWhatCan();
@@ -130,11 +142,10 @@ final class BlockFills {
         List<CompletableFuture<CachedBlock>> waiting = new ArrayList<>();
         synchronized (this) {
             closed = true;
-            ahead.clear();
-            for (Run run : waitedFor) {
+            ahead.drain();
+            for (Run run : waitedFor.drain()) {
                 waiting.addAll(onTheirWay.remove(new BlockId(run.object(), run.from())));
             }
-            waitedFor.clear();
         }
         waiting.forEach(waiter -> waiter.completeExceptionally(closed("blocks")));
     }
@@ -156,10 +167,13 @@ final class BlockFills {
     /** Takes from the queues what there is room for; called under the lock, started outside it. */
     private List<Run> startable() {
         List<Run> starting = new ArrayList<>();
-        while (!waitedFor.isEmpty() && cache.tryExpect(waitedFor.peek().bytes(), false)) {
+        while (underWay < callsMax
+                && !waitedFor.isEmpty()
+                && cache.tryExpect(waitedFor.peek().bytes(), false)) {
             starting.add(waitedFor.poll());
+            underWay++;
         }
-        while (waitedFor.isEmpty() && !ahead.isEmpty()) {
+        while (underWay < aheadCallsMax && waitedFor.isEmpty() && !ahead.isEmpty()) {
             List<Run> parts = missing(ahead.peek());
             if (!cache.tryExpect(parts.stream().mapToLong(Run::bytes).sum(), true)) {
                 break;
@@ -170,6 +184,7 @@ final class BlockFills {
                     onTheirWay.put(new BlockId(run.object(), block), new ArrayList<>());
                 }
                 starting.add(run);
+                underWay++;
             }
         }
         return starting;
@@ -212,9 +227,12 @@ final class BlockFills {
             filled = store.fill(run.object(), run.position(), target);
         } catch (RuntimeException | Error e) {
             stored.forEach(ByteBuf::release);
+            callEnded();
             guarded(run, List.of(), e instanceof OutOfMemoryError ? noMemory(run, e) : e);
             return;
         }
+        // Not when the blocks are unpacked: meanwhile the connection brings the next ones.
+        filled.whenComplete((done, failure) -> callEnded());
         filled.whenCompleteAsync(
                 (done, failure) -> {
                     target.close();
@@ -272,6 +290,14 @@ final class BlockFills {
             stored.release();
         }
         deliver(run, block, opened, trouble);
+    }
+
+    private void callEnded() {
+        synchronized (this) {
+            underWay--;
+            Invariant.check(underWay >= 0, "a call ends once", underWay);
+        }
+        startWhatCan();
     }
 
     private Throwable troubleOf(Run run, Throwable failure) {

@@ -82,7 +82,15 @@ public final class RemoteSegmentReader implements RemoteSegments {
         });
         this.cache = new ObjectCache(settings.cacheBytes());
         BlockMemory memory = new BlockMemory();
-        this.fills = new BlockFills(store, cache, memory, Lz4FrameCompression.INSTANCE, this::execute, faults);
+        this.fills = new BlockFills(
+                store,
+                cache,
+                memory,
+                Lz4FrameCompression.INSTANCE,
+                settings.callsMax(),
+                settings.aheadCallsMax(),
+                this::execute,
+                faults);
         this.readAhead = new ReadAhead(
                 (long) AHEAD_FIRST_RANGES * settings.rangeBytes(),
                 settings.aheadBytesMax(),
@@ -111,7 +119,7 @@ public final class RemoteSegmentReader implements RemoteSegments {
                             int first = tail.index().blockOf(fromOffset);
                             Optional<CachedBlock> here = cache.block(object.key(), first);
                             CompletableFuture<CachedBlock> block = here.map(CompletableFuture::completedFuture)
-                                    .orElseGet(() -> fills.demand(object.key(), tail, first));
+                                    .orElseGet(() -> fills.demand(partition, object.key(), tail, first));
                             return block.thenApply(held -> {
                                 RemoteEntries entries = gather(object.key(), tail, first, held, fromOffset, maxBytes);
                                 onRead(partition, fromOffset, entries.nextOffset(), here.isEmpty());
@@ -139,7 +147,7 @@ public final class RemoteSegmentReader implements RemoteSegments {
                     if (at.isEmpty()) {
                         return CompletableFuture.completedFuture(Optional.<Long>empty());
                     }
-                    return block(object.key(), tail, at.getAsInt())
+                    return block(partition, object.key(), tail, at.getAsInt())
                             .thenApply(block -> Optional.of(entryAtTimestamp(object, block, timestampMs)));
                 }));
     }
@@ -197,10 +205,10 @@ public final class RemoteSegmentReader implements RemoteSegments {
     }
 
     /** A block that the receiver holds. */
-    private CompletableFuture<CachedBlock> block(String key, ObjectTail tail, int block) {
+    private CompletableFuture<CachedBlock> block(PartitionId partition, String key, ObjectTail tail, int block) {
         return cache.block(key, block)
                 .map(CompletableFuture::completedFuture)
-                .orElseGet(() -> fills.demand(key, tail, block));
+                .orElseGet(() -> fills.demand(partition, key, tail, block));
     }
 
     /** @param held let go of here */
@@ -280,7 +288,7 @@ public final class RemoteSegmentReader implements RemoteSegments {
             plan = readAhead.plan(partition, nextOffset, tails);
         }
         for (ReadAhead.Run run : plan.runs()) {
-            fills.ahead(objects.get(run.object()).key(), tails.get(run.object()), run.from(), run.end());
+            fills.ahead(partition, objects.get(run.object()).key(), tails.get(run.object()), run.from(), run.end());
         }
         if (plan.runs().isEmpty()) {
             fills.startWhatCan();

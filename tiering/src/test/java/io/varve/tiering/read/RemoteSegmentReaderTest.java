@@ -263,7 +263,7 @@ class RemoteSegmentReaderTest {
         double mostReserved = 0;
         try (RemoteSegmentReader crowded = new RemoteSegmentReader(
                 store,
-                new ReadSettings(2, budget, 64 * 1024, 64 * 1024, 256 * 1024),
+                new ReadSettings(2, 16, budget, 64 * 1024, 64 * 1024, 256 * 1024),
                 SystemClock.INSTANCE,
                 figures,
                 faults)) {
@@ -442,7 +442,7 @@ class RemoteSegmentReaderTest {
     private RemoteSegmentReader reader(ObjectStore from, long cacheBytes) {
         return new RemoteSegmentReader(
                 from,
-                new ReadSettings(2, cacheBytes, 64 * 1024, 64 * 1024, 256 * 1024),
+                new ReadSettings(2, 16, cacheBytes, 64 * 1024, 64 * 1024, 256 * 1024),
                 SystemClock.INSTANCE,
                 new SimpleMeterRegistry(),
                 faults);
