@@ -1,5 +1,6 @@
 package io.varve.tiering.client;
 
+import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.varve.base.Clock;
 import io.varve.base.FaultHandler;
@@ -28,6 +29,7 @@ import io.varve.tiering.object.PrefixedObjectStore;
 import io.varve.tiering.object.S3ObjectStore;
 import io.varve.tiering.object.StoreException;
 import io.varve.tiering.object.StoreFailures;
+import io.varve.tiering.object.TurnsObjectStore;
 import io.varve.tiering.scrub.Scrubber;
 import io.varve.tiering.scrub.StaleUploads;
 import io.varve.tiering.tools.BucketRestore;
@@ -53,7 +55,8 @@ public final class Tiering implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(Tiering.class);
 
-    private static final int LOCAL_THREADS = 4;
+    /** What waits longer than so many others is better asked for again later. */
+    private static final int WAITING_FOR_EACH_CALL = 16;
 
     /** A node doesn't wait any longer for what it would start without. */
     private static final long START_WAIT_MS = 10_000;
@@ -103,18 +106,31 @@ public final class Tiering implements AutoCloseable {
             Randomness randomness,
             MeterRegistry registry,
             FaultHandler faults) {
+        long callMs = config.get(TieringConfig.CALL_MS);
+        long bytesPerSecondMin = config.get(TieringConfig.RATE_MIN);
+        int callsMax = config.callsMax();
         // Deadlines are next to the client: what they cancel is its call.
-        ObjectStore deadlined = new MeteredObjectStore(
-                new DeadlineObjectStore(
-                        raw(config), config.get(TieringConfig.CALL_MS), config.get(TieringConfig.RATE_MIN)),
-                registry);
-        Backoff backoff = new Backoff(
+        TurnsObjectStore turns = new TurnsObjectStore(
+                new MeteredObjectStore(new DeadlineObjectStore(raw(config), callMs, bytesPerSecondMin), registry),
+                callsMax,
+                WAITING_FOR_EACH_CALL * callsMax,
+                callMs,
+                bytesPerSecondMin);
+        registry.gauge("varve.tiering.calls.waiting", turns, TurnsObjectStore::waiting);
+        FunctionCounter.builder("varve.tiering.calls.refused", turns, TurnsObjectStore::refused)
+                .register(registry);
+        long retryMs = config.get(TieringConfig.RETRY_MS);
+        String prefix = config.get(TieringConfig.PREFIX);
+        ObjectStore store =
+                new PrefixedObjectStore(new BackoffObjectStore(turns, clock, backoff(randomness), retryMs), prefix);
+        return new Tiering(config, bucketId, clock, randomness, registry, faults, store);
+    }
+
+    private static Backoff backoff(Randomness randomness) {
+        return new Backoff(
                 TimeUnit.MILLISECONDS.toNanos(BACKOFF_FIRST_MS),
                 TimeUnit.MILLISECONDS.toNanos(BACKOFF_MAX_MS),
                 randomness);
-        ObjectStore patient = new BackoffObjectStore(deadlined, clock, backoff, config.get(TieringConfig.RETRY_MS));
-        ObjectStore store = new PrefixedObjectStore(patient, config.get(TieringConfig.PREFIX));
-        return new Tiering(config, bucketId, clock, randomness, registry, faults, store);
     }
 
     private static ObjectStore raw(TieringConfig config) {
@@ -122,7 +138,7 @@ public final class Tiering implements AutoCloseable {
             return new S3ObjectStore(config.s3());
         }
         try {
-            return new LocalObjectStore(config.get(TieringConfig.LOCAL_DIR), LOCAL_THREADS);
+            return new LocalObjectStore(config.get(TieringConfig.LOCAL_DIR), 2 * config.callsMax());
         } catch (IOException e) {
             throw new StartupException(
                     StartupException.Reason.NO_BUCKET,

@@ -12,7 +12,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Tries again what is worth it, and keeps everybody back while the store asks for it: 503, 500 and 429 are throttling, and throttling is
  * of the bucket, not of a caller. An answer that is too short is trouble of one object: it is asked for a few times more, for a connection
- * may have broken, and holds up nobody else. Every call can be carried out twice without harm: objects are written under keys that are never used
+ * may have broken, and holds up nobody else. A call that found no connection was never made, and is the caller's to ask for again. Every call can be carried out twice without harm: objects are written under keys that are never used
  * again, and a completion whose answer was lost shows up as UPLOAD_GONE, for the caller to look after.
  */
 public final class BackoffObjectStore extends WrappedObjectStore {
@@ -55,6 +55,10 @@ public final class BackoffObjectStore extends WrappedObjectStore {
                         return CompletableFuture.completedFuture(answer);
                     }
                     StoreException trouble = StoreFailures.of(failure);
+                    if (trouble.kind() == StoreException.Kind.SATURATED) {
+                        // It has waited already, and to wait behind a closed gate makes nobody's queue shorter.
+                        return CompletableFuture.<T>failedFuture(trouble);
+                    }
                     if (!trouble.kind().isTransient() || clock.nanoTime() - startedNs >= giveUpAfterNs) {
                         return CompletableFuture.<T>failedFuture(trouble);
                     }

@@ -29,7 +29,10 @@ final class S3Ranges implements AutoCloseable {
     private final ThreadPoolExecutor threads;
     private final Set<RangeCall> underWay = ConcurrentHashMap.newKeySet();
 
-    /** Opens a client; says nothing to the store yet. As many calls at a time as there are connections; more wait for their turn. */
+    /**
+     * Opens a client; says nothing to the store yet. As many calls at a time as there are connections: that no more come is seen to by
+     * {@link TurnsObjectStore}, and one that does waits for a thread that is still at a call that was given up.
+     */
     S3Ranges(S3Settings settings) {
         this.bucket = settings.bucket();
         this.s3 = S3Clients.openBlocking(settings, Abortable::new);

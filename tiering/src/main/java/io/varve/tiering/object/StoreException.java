@@ -27,6 +27,8 @@ public final class StoreException extends RuntimeException {
     public enum Kind {
         /** The store asks for fewer calls: 503, 500, 429. Nothing was done, or it is unknown whether. */
         THROTTLED(true),
+        /** We ask for more at a time than there are connections for: the call was not made. It says nothing of the store. */
+        SATURATED(true),
         /** No answer within our own deadline: it is unknown whether it was done (I-17). */
         TIMED_OUT(true),
         /** No connection, or it broke: it is unknown whether it was done. */

@@ -74,7 +74,7 @@ public final class ObjectReads {
 
     private static Kind kindOf(StoreException.Kind kind) {
         return switch (kind) {
-            case THROTTLED, TIMED_OUT, UNREACHABLE, DISK, CLOSED, UPLOAD_GONE -> Kind.UNAVAILABLE;
+            case THROTTLED, SATURATED, TIMED_OUT, UNREACHABLE, DISK, CLOSED, UPLOAD_GONE -> Kind.UNAVAILABLE;
             // A store that doesn't take a request as it is says nothing of the object.
             case REFUSED -> Kind.UNAVAILABLE;
             case FORBIDDEN -> Kind.FORBIDDEN;

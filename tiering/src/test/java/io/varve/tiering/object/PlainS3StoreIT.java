@@ -150,6 +150,23 @@ class PlainS3StoreIT extends ObjectStoreContract {
         }
     }
 
+    /** There is one connection, and the first read keeps it for as long as its deadline allows. */
+    @Test
+    void aReadThatWaitsForAConnectionHasItsDeadlineStillBeforeIt() throws Exception {
+        S3Settings one = settings(server.endpoint(), S3Settings.Profile.GENERIC.dialect(), fixed("key-1"), 1);
+        long noLimit = Long.MAX_VALUE / 2000;
+        try (ObjectStore store = new TurnsObjectStore(
+                new DeadlineObjectStore(new S3ObjectStore(one), 2000, noLimit), 1, 10, 10_000, noLimit)) {
+            get(store.put("k", ByteBuffer.allocate(1_000_000)));
+            CompletableFuture<Void> met = server.next(new Trouble.Freeze());
+            CompletableFuture<ByteBuffer> stuck = store.get("k", 0, 1_000_000);
+            get(met);
+            CompletableFuture<ByteBuffer> waiting = store.get("k", 0, 1_000_000);
+            assertThat(get(waiting).remaining()).isEqualTo(1_000_000);
+            assertFails(stuck, Kind.TIMED_OUT);
+        }
+    }
+
     /** Nobody waits for what follows, which may be an object of gigabytes. */
     @Test
     void aStoreThatIgnoresARangeIsFoundOutByTheHeadOfItsAnswer() throws Exception {
