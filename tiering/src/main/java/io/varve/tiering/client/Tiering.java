@@ -58,6 +58,9 @@ public final class Tiering implements AutoCloseable {
     /** What waits longer than so many others is better asked for again later. */
     private static final int WAITING_FOR_EACH_CALL = 16;
 
+    /** A person waits for the verdict: what passes within this time is overlooked, and a store that is dead is told within one call's deadline. */
+    private static final long BRIEF_RETRY_MS = 2_000;
+
     /** A node doesn't wait any longer for what it would start without. */
     private static final long START_WAIT_MS = 10_000;
 
@@ -73,7 +76,9 @@ public final class Tiering implements AutoCloseable {
     private final MeterRegistry registry;
     private final FaultHandler faults;
     private final ObjectStore store;
+    private final ObjectStore brief;
 
+    /** @param brief the same store, and as little patience with it as a person has */
     private Tiering(
             TieringConfig config,
             String bucketId,
@@ -81,7 +86,8 @@ public final class Tiering implements AutoCloseable {
             Randomness randomness,
             MeterRegistry registry,
             FaultHandler faults,
-            ObjectStore store) {
+            ObjectStore store,
+            ObjectStore brief) {
         this.config = config;
         this.bucketId = bucketId;
         this.clock = clock;
@@ -89,6 +95,7 @@ public final class Tiering implements AutoCloseable {
         this.registry = registry;
         this.faults = faults;
         this.store = store;
+        this.brief = brief;
     }
 
     /**
@@ -123,7 +130,9 @@ public final class Tiering implements AutoCloseable {
         String prefix = config.get(TieringConfig.PREFIX);
         ObjectStore store =
                 new PrefixedObjectStore(new BackoffObjectStore(turns, clock, backoff(randomness), retryMs), prefix);
-        return new Tiering(config, bucketId, clock, randomness, registry, faults, store);
+        ObjectStore brief = new PrefixedObjectStore(
+                new BackoffObjectStore(turns, clock, backoff(randomness), Math.min(retryMs, BRIEF_RETRY_MS)), prefix);
+        return new Tiering(config, bucketId, clock, randomness, registry, faults, store, brief);
     }
 
     private static Backoff backoff(Randomness randomness) {
@@ -172,7 +181,7 @@ public final class Tiering implements AutoCloseable {
     }
 
     private Tiering with(ObjectStore owned) {
-        return new Tiering(config, bucketId, clock, randomness, registry, faults, owned);
+        return new Tiering(config, bucketId, clock, randomness, registry, faults, owned, brief);
     }
 
     /** The store below the cluster's prefix. */
@@ -190,14 +199,14 @@ public final class Tiering implements AutoCloseable {
         return config.newReader(store, clock, registry, faults);
     }
 
-    /** Tries everything that will be asked of the store, and says in one line what is wrong. */
+    /** Tries everything that will be asked of the store, and says in one line what is wrong; of a store that doesn't answer within the deadline of one call. */
     public StoreVerdict probe() {
-        BucketProbe.Verdict verdict = newProbe().run().join();
+        BucketProbe.Verdict verdict = newProbe(brief).run().join();
         return new StoreVerdict(verdict.isSound(), verdict.line());
     }
 
-    private BucketProbe newProbe() {
-        return new BucketProbe(store, "", Long.toHexString(randomness.nextLong()));
+    private BucketProbe newProbe(ObjectStore tried) {
+        return new BucketProbe(tried, "", Long.toHexString(randomness.nextLong()));
     }
 
     /**
@@ -212,7 +221,7 @@ public final class Tiering implements AutoCloseable {
         if (!config.get(TieringConfig.CHECK_AT_START)) {
             return;
         }
-        CompletableFuture<Void> checked = newProbe().run().thenCompose(verdict -> {
+        CompletableFuture<Void> checked = newProbe(store).run().thenCompose(verdict -> {
             if (verdict.isSound()) {
                 return claim(clusterId, known.map(ObjectRef::key));
             }

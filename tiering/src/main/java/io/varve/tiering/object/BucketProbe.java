@@ -89,15 +89,20 @@ public final class BucketProbe {
                 .get()
                 .handle((done, failure) -> failure == null
                         ? runFrom(steps, at + 1)
-                        : clearedUp().thenApply(cleared -> failed(step, StoreFailures.of(failure))))
+                        : clearedUp(StoreFailures.of(failure)).thenApply(trouble -> failed(step, trouble)))
                 .thenCompose(verdict -> verdict);
     }
 
-    /** As far as it goes: why the probe failed may be why this does. */
-    private CompletableFuture<?> clearedUp() {
-        return CompletableFuture.allOf(
+    /** As far as it goes: why the probe failed may be why this does. Of a store that doesn't answer nobody waits for another answer. */
+    private CompletableFuture<StoreException> clearedUp(StoreException trouble) {
+        CompletableFuture<Void> deleted = CompletableFuture.allOf(
                 store.delete(single()).exceptionally(failure -> null),
                 store.delete(multi()).exceptionally(failure -> null));
+        return answers(trouble) ? deleted.thenApply(done -> trouble) : CompletableFuture.completedFuture(trouble);
+    }
+
+    private static boolean answers(StoreException trouble) {
+        return trouble.kind() != StoreException.Kind.UNREACHABLE && trouble.kind() != StoreException.Kind.TIMED_OUT;
     }
 
     private String single() {
@@ -128,9 +133,7 @@ public final class BucketProbe {
                 .thenCompose(upload -> store.putPart(key, upload, 1, first)
                         .thenCompose(one -> store.putPart(key, upload, 2, second)
                                 .thenCompose(two -> store.completeUpload(key, upload, List.of(one, two))))
-                        .exceptionallyCompose(failure -> store.abortUpload(key, upload)
-                                .handle((aborted, alsoFailed) -> CompletableFuture.<Void>failedFuture(failure))
-                                .thenCompose(failed -> failed))
+                        .exceptionallyCompose(failure -> aborted(key, upload, failure))
                         .thenCompose(done -> store.get(key, PART_BYTES - 10, 20))
                         .thenAccept(got -> {
                             ByteBuffer wanted = ByteBuffer.allocate(20)
@@ -139,6 +142,14 @@ public final class BucketProbe {
                                     .flip();
                             require(got.equals(wanted), "other bytes than were written");
                         }));
+    }
+
+    private CompletableFuture<Void> aborted(String key, String upload, Throwable failure) {
+        CompletableFuture<Void> abort = store.abortUpload(key, upload);
+        return answers(StoreFailures.of(failure))
+                ? abort.handle((done, alsoFailed) -> CompletableFuture.<Void>failedFuture(failure))
+                        .thenCompose(failed -> failed)
+                : CompletableFuture.failedFuture(failure);
     }
 
     private CompletableFuture<Void> gone(String key) {

@@ -65,10 +65,29 @@ class TieringStartIT {
         assertThatCode(() -> start("cluster-1")).doesNotThrowAnyException();
     }
 
+    /** Neither for what it can't tidy up nor for what it might still become, which is a node's to wait for. */
+    @Test
+    @Timeout(10)
+    void aDeadStoreIsToldWithinTheDeadlineOfOneCall() {
+        Map<String, String> dead = server.config();
+        dead.put("tiering.s3.endpoint", "http://127.0.0.1:1");
+        try (Tiering tiering = open("cluster-1", dead)) {
+            StoreVerdict verdict = tiering.probe();
+            assertThat(verdict.isSound()).isFalse();
+            assertThat(verdict.line()).contains("PUT fails: ", "check the endpoint");
+        }
+    }
+
     private void start(String cluster) {
+        try (Tiering tiering = open(cluster, server.config())) {
+            tiering.checkAtStart(cluster, Optional.empty());
+        }
+    }
+
+    private static Tiering open(String cluster, Map<String, String> store) {
         ConfigSchema schema = TieringConfig.addTo(ConfigSchema.of("test")).build();
-        TieringConfig config = new TieringConfig(schema.check("test", server.config(), Map.of(), Map.of()));
-        try (Tiering tiering = Tiering.open(
+        TieringConfig config = new TieringConfig(schema.check("test", store, Map.of(), Map.of()));
+        return Tiering.open(
                 config,
                 cluster,
                 SystemClock.INSTANCE,
@@ -76,8 +95,6 @@ class TieringStartIT {
                 new SimpleMeterRegistry(),
                 (what, fault) -> {
                     throw new AssertionError(what, fault);
-                })) {
-            tiering.checkAtStart(cluster, Optional.empty());
-        }
+                });
     }
 }

@@ -8,6 +8,7 @@ import io.varve.tiering.testing.FaultyObjectStore;
 import io.varve.tiering.testing.FaultyObjectStore.Fault;
 import io.varve.tiering.testing.MemoryObjectStore;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
@@ -42,6 +43,21 @@ class BucketProbeTest {
                             .items())
                     .as(verb.name())
                     .isEmpty();
+        }
+    }
+
+    /** What can't be told can't be tidied either: a person waits for the verdict. */
+    @Test
+    void nobodyWaitsForTheTidyingOfAStoreThatIsDead() throws Exception {
+        for (Verb verb : new Verb[] {Verb.PUT, Verb.GET, Verb.PUT_PART}) {
+            for (Kind kind : new Kind[] {Kind.UNREACHABLE, Kind.TIMED_OUT}) {
+                store.always(verb, new Fault.Fail(kind));
+                store.always(Verb.DELETE, new Fault.Hang()).always(Verb.ABORT_UPLOAD, new Fault.Hang());
+                CompletableFuture<BucketProbe.Verdict> verdict = new BucketProbe(store, "", verb.name()).run();
+                assertThat(verdict).as(verb + " " + kind).isDone();
+                assertThat(verdict.join().kind()).isEqualTo(kind);
+                store.mend();
+            }
         }
     }
 
