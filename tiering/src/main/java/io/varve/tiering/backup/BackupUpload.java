@@ -17,6 +17,9 @@ final class BackupUpload extends OutputStream {
 
     private final ObjectStore store;
     private final String key;
+    /** Most backups are far smaller than a part. */
+    private static final int FIRST_BYTES = 64 * 1024;
+
     private final int partBytes;
     private final CRC32C crc = new CRC32C();
     private final List<ObjectStore.Part> parts = new ArrayList<>();
@@ -31,7 +34,7 @@ final class BackupUpload extends OutputStream {
         this.store = store;
         this.key = key;
         this.partBytes = partBytes;
-        this.filling = ByteBuffer.allocate(partBytes);
+        this.filling = ByteBuffer.allocate(Math.min(partBytes, FIRST_BYTES));
     }
 
     @Override
@@ -46,7 +49,7 @@ final class BackupUpload extends OutputStream {
         int at = from;
         while (at < from + count) {
             if (!filling.hasRemaining()) {
-                sendPart();
+                growOrSend();
             }
             int some = Math.min(filling.remaining(), from + count - at);
             filling.put(bytes, at, some);
@@ -77,6 +80,15 @@ final class BackupUpload extends OutputStream {
 
     long crc() {
         return crc.getValue();
+    }
+
+    private void growOrSend() throws IOException {
+        if (filling.capacity() == partBytes) {
+            sendPart();
+        } else {
+            int larger = (int) Math.min(partBytes, 2L * filling.capacity());
+            filling = ByteBuffer.allocate(larger).put(filling.flip());
+        }
     }
 
     private void sendPart() throws IOException {

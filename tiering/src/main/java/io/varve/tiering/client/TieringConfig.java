@@ -249,16 +249,11 @@ public final class TieringConfig {
     }
 
     private UploadSettings uploads() {
-        int uploads = get(UPLOADS);
-        int partBytes = get(PART_BYTES);
-        // One part of each upload is filled while the others are sent.
-        long bufferBytes = (long) uploads * (get(PARTS_IN_FLIGHT) + 1) * partBytes;
         return new UploadSettings(
-                uploads,
+                get(UPLOADS),
                 1000,
-                partBytes,
+                get(PART_BYTES),
                 get(PARTS_IN_FLIGHT),
-                bufferBytes,
                 get(BLOCK_BYTES),
                 get(COMPRESS),
                 get(UPLOAD_RATE));

@@ -6,13 +6,11 @@ import io.varve.tiering.core.ObjectFormatException;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.util.Optional;
+import net.jpountz.lz4.LZ4Exception;
 import net.jpountz.lz4.LZ4Factory;
 import net.jpountz.lz4.LZ4FrameInputStream;
-import net.jpountz.lz4.LZ4FrameOutputStream;
 import net.jpountz.xxhash.XXHashFactory;
 
 /**
@@ -31,6 +29,9 @@ public final class Lz4FrameCompression implements BlockCompression {
     /** Version 1, independent blocks. */
     private static final byte PLAIN_FLAGS = 0x60;
 
+    private static final byte BLOCKS_OF_1_MIB = 0x60;
+    private static final int BLOCK_BYTES = 1 << 20;
+
     /** Safe for any thread. */
     public static final BlockCompression INSTANCE = new Lz4FrameCompression();
 
@@ -44,22 +45,48 @@ public final class Lz4FrameCompression implements BlockCompression {
         return BlockIndex.CODEC_LZ4_FRAME;
     }
 
+    /** From one memory into the other, without any between. */
     @Override
-    public Optional<ByteBuffer> compress(ByteBuffer raw, int bytesMax) {
-        Bounded out = new Bounded(bytesMax);
-        try (LZ4FrameOutputStream frame = new LZ4FrameOutputStream(
-                out,
-                LZ4FrameOutputStream.BLOCKSIZE.SIZE_1MB,
-                -1L,
-                lz4.fastCompressor(),
-                hashes.hash32(),
-                LZ4FrameOutputStream.FLG.Bits.BLOCK_INDEPENDENCE)) {
-            byte[] bytes = raw.array();
-            frame.write(bytes, raw.arrayOffset() + raw.position(), raw.remaining());
-        } catch (IOException full) {
-            return Optional.empty();
+    public boolean compress(ByteBuffer raw, ByteBuffer into) {
+        ByteBuffer frame = into.slice().order(ByteOrder.LITTLE_ENDIAN);
+        if (frame.remaining() < HEADER_BYTES + Integer.BYTES) {
+            return false;
         }
-        return out.full ? Optional.empty() : Optional.of(ByteBuffer.wrap(out.bytes, 0, out.length));
+        frame.putInt(MAGIC).put(PLAIN_FLAGS).put(BLOCKS_OF_1_MIB);
+        frame.put((byte) (hashes.hash32().hash(frame, FLAGS_AT, 2, 0) >> Byte.SIZE));
+        for (int at = raw.position(); at < raw.limit(); at += BLOCK_BYTES) {
+            if (!pack(raw, at, Math.min(BLOCK_BYTES, raw.limit() - at), frame)) {
+                return false;
+            }
+        }
+        frame.putInt(END_MARK);
+        into.position(into.position() + frame.position());
+        return true;
+    }
+
+    /** Leaves room for the end mark. */
+    private boolean pack(ByteBuffer raw, int at, int bytes, ByteBuffer frame) {
+        int room = frame.remaining() - 2 * Integer.BYTES;
+        int to = frame.position() + Integer.BYTES;
+        int packed = room <= 0 ? 0 : packed(raw, at, bytes, frame, to, Math.min(room, bytes - 1));
+        if (packed > 0) {
+            frame.putInt(packed).position(to + packed);
+            return true;
+        }
+        if (bytes > room) {
+            return false;
+        }
+        frame.putInt(bytes | STORED_BIT).put(raw.slice(at, bytes));
+        return true;
+    }
+
+    /** @return 0 if it takes more than {@code bytesMax} */
+    private int packed(ByteBuffer raw, int at, int bytes, ByteBuffer frame, int to, int bytesMax) {
+        try {
+            return lz4.fastCompressor().compress(raw, at, bytes, frame, to, bytesMax);
+        } catch (LZ4Exception tooMuch) {
+            return 0;
+        }
     }
 
     /**
@@ -127,33 +154,6 @@ public final class Lz4FrameCompression implements BlockCompression {
             }
         } catch (IOException | RuntimeException e) {
             throw ObjectFormatException.corrupt("an LZ4 frame is damaged: " + e.getMessage());
-        }
-    }
-
-    /** Takes bytes up to a bound; whatever comes after makes it full. */
-    private static final class Bounded extends OutputStream {
-
-        private final byte[] bytes;
-        private int length;
-        private boolean full;
-
-        Bounded(int bytesMax) {
-            bytes = new byte[bytesMax];
-        }
-
-        @Override
-        public void write(int b) throws IOException {
-            write(new byte[] {(byte) b}, 0, 1);
-        }
-
-        @Override
-        public void write(byte[] from, int at, int count) throws IOException {
-            if (full || count > bytes.length - length) {
-                full = true;
-                throw new IOException("no saving");
-            }
-            System.arraycopy(from, at, bytes, length, count);
-            length += count;
         }
     }
 }

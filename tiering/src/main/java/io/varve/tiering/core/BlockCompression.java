@@ -1,7 +1,6 @@
 package io.varve.tiering.core;
 
 import java.nio.ByteBuffer;
-import java.util.Optional;
 
 /** Makes blocks smaller. A port, so that the formats don't name a library. Safe for any thread. */
 public interface BlockCompression {
@@ -14,8 +13,8 @@ public interface BlockCompression {
         }
 
         @Override
-        public Optional<ByteBuffer> compress(ByteBuffer raw, int bytesMax) {
-            return Optional.empty();
+        public boolean compress(ByteBuffer raw, ByteBuffer into) {
+            return false;
         }
 
         @Override
@@ -28,11 +27,13 @@ public interface BlockCompression {
     int codec();
 
     /**
-     * The block in its smaller form, or nothing if that would take more than {@code bytesMax}.
+     * Writes the block in its smaller form.
      *
      * @param raw from its position to its limit; neither moves
+     * @param into from its position on, which moves behind what was written
+     * @return whether that fits before {@code into}'s limit; if not, what lies there is of no use, and the position stays
      */
-    Optional<ByteBuffer> compress(ByteBuffer raw, int bytesMax);
+    boolean compress(ByteBuffer raw, ByteBuffer into);
 
     /**
      * Fills {@code into} to its limit.

@@ -7,6 +7,7 @@ import io.varve.protocol.storage.EntryFormat;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.IntFunction;
 
 /**
  * Writes an object front to back into a sink, in the memory of one block. Every entry is checked before it goes in: what is damaged or
@@ -20,6 +21,7 @@ public final class ObjectBuilder<X extends Exception> {
     private final int blockBytesTarget;
     private final BlockCompression compression;
     private final Sink<X> sink;
+    private final Memory memory;
     private final BlockIndex.Builder index = new BlockIndex.Builder();
     private final List<Checkpoint> checkpoints = new ArrayList<>();
     private final List<ObjectFooter.Segment> segments = new ArrayList<>();
@@ -38,17 +40,50 @@ public final class ObjectBuilder<X extends Exception> {
     private long rawBytes;
     private long maxTimestampMs = EntryTimes.NONE;
 
+    /** {@link #ObjectBuilder(Identity, int, Memory, BlockCompression, Sink)} with memory of its own. */
+    public ObjectBuilder(Identity identity, int blockBytesTarget, BlockCompression compression, Sink<X> sink) {
+        this(identity, blockBytesTarget, new Memory(blockBytesTarget, ByteBuffer::allocate), compression, sink);
+    }
+
     /**
      * @param blockBytesTarget a block is closed before the entry that would make it larger
+     * @param memory for blocks of that size; the builder's until it has finished or is given up
      * @param compression tried on every block
      * @param sink takes the object's bytes in order
      */
-    public ObjectBuilder(Identity identity, int blockBytesTarget, BlockCompression compression, Sink<X> sink) {
+    public ObjectBuilder(
+            Identity identity, int blockBytesTarget, Memory memory, BlockCompression compression, Sink<X> sink) {
         this.identity = identity;
         this.blockBytesTarget = blockBytesTarget;
+        this.memory = memory;
         this.compression = compression;
         this.sink = sink;
-        this.block = ByteBuffer.allocate(blockBytesTarget);
+        this.block = memory.block(blockBytesTarget);
+    }
+
+    /**
+     * Room for a block, and for the same block compressed: to build one object in after the other. A block of more than the usual size is made
+     * for itself. Not safe for several threads.
+     */
+    public static final class Memory {
+
+        private final ByteBuffer block;
+        private final ByteBuffer packed;
+
+        /** @param from makes memory of a size, all of it between position and limit */
+        public Memory(int blockBytesTarget, IntFunction<ByteBuffer> from) {
+            this.block = from.apply(blockBytesTarget);
+            this.packed = from.apply(packedBytesMax(blockBytesTarget));
+        }
+
+        /** So many bytes, from 0 to the limit; they are the same ones the next time. */
+        public ByteBuffer block(int bytes) {
+            return bytes <= block.capacity() ? block.clear().limit(bytes) : ByteBuffer.allocate(bytes);
+        }
+
+        private ByteBuffer packed(int bytes) {
+            return bytes <= packed.capacity() ? packed.clear().limit(bytes) : ByteBuffer.allocate(bytes);
+        }
     }
 
     /**
@@ -228,12 +263,10 @@ public final class ObjectBuilder<X extends Exception> {
             return;
         }
         ByteBuffer raw = block.flip();
-        // A frame that saves less than an eighth isn't worth the reader's time; most clients compress their batches
-        // anyway.
-        ByteBuffer small =
-                compression.compress(raw, raw.limit() - raw.limit() / 8).orElse(null);
-        ByteBuffer stored = small == null ? raw.duplicate() : small;
-        int codec = small == null ? BlockIndex.CODEC_RAW : compression.codec();
+        ByteBuffer packed = memory.packed(packedBytesMax(raw.limit()));
+        boolean isSmaller = compression.compress(raw, packed);
+        ByteBuffer stored = isSmaller ? packed.flip() : raw.duplicate();
+        int codec = isSmaller ? compression.codec() : BlockIndex.CODEC_RAW;
         index.add(
                 blockFirstOffset,
                 blockMaxTimestampMs,
@@ -244,7 +277,12 @@ public final class ObjectBuilder<X extends Exception> {
                 codec);
         write(stored);
         blockMaxTimestampMs = EntryTimes.NONE;
-        block = block.capacity() > blockBytesTarget ? ByteBuffer.allocate(blockBytesTarget) : block.clear();
+        block = memory.block(blockBytesTarget);
+    }
+
+    /** A frame that saves less than an eighth isn't worth the reader's time; most clients compress their batches anyway. */
+    private static int packedBytesMax(int rawBytes) {
+        return rawBytes - rawBytes / 8;
     }
 
     private void write(ByteBuffer bytes) throws X {

@@ -93,8 +93,9 @@ public final class LocalObjectStore implements ObjectStore {
     public CompletableFuture<Void> put(String key, ByteBuffer body) {
         Path target = objects.resolve(ObjectStore.checkKey(key));
         ByteBuffer bytes = body.duplicate();
-        return run("PUT " + key, () -> {
+        return run("PUT " + key, given -> {
             Path written = writeTemporary(bytes);
+            orDiscard(written, () -> unlessGivenUp(given, written));
             publish(written, target);
             return null;
         });
@@ -115,12 +116,15 @@ public final class LocalObjectStore implements ObjectStore {
     @Override
     public CompletableFuture<Part> putPart(String key, String uploadId, int number, ByteBuffer body) {
         ByteBuffer bytes = body.duplicate();
-        return run("PUT_PART " + key, () -> {
+        return run("PUT_PART " + key, given -> {
             Path directory = upload(key, uploadId);
             Path written = writeTemporary(bytes);
             orDiscard(
                     written,
-                    () -> Files.move(written, directory.resolve(partName(number)), StandardCopyOption.ATOMIC_MOVE));
+                    () -> Files.move(
+                            unlessGivenUp(given, written),
+                            directory.resolve(partName(number)),
+                            StandardCopyOption.ATOMIC_MOVE));
             return new Part(number, uploadId + "-" + number, "");
         });
     }
@@ -275,7 +279,24 @@ public final class LocalObjectStore implements ObjectStore {
         T run() throws IOException;
     }
 
+    private interface GivenWork<T> {
+        T run(CompletableFuture<T> given) throws IOException;
+    }
+
+    /** A write that hung in the file system until it was given up may have read bytes that are another object's by now. */
+    private static Path unlessGivenUp(CompletableFuture<?> given, Path written) throws IOException {
+        if (given.isDone()) {
+            throw new IOException("given up meanwhile");
+        }
+        return written;
+    }
+
     private <T> CompletableFuture<T> run(String what, Work<T> work) {
+        return run(what, given -> work.run());
+    }
+
+    /** @param work is handed what it was asked with: done before its end if it was given up */
+    private <T> CompletableFuture<T> run(String what, GivenWork<T> work) {
         CompletableFuture<T> done = new CompletableFuture<>();
         try {
             executor.execute(() -> {
@@ -283,7 +304,7 @@ public final class LocalObjectStore implements ObjectStore {
                     return; // It was given up while it waited for its turn.
                 }
                 try {
-                    done.complete(work.run());
+                    done.complete(work.run(done));
                 } catch (StoreException e) {
                     done.completeExceptionally(e);
                 } catch (IOException | RuntimeException e) {

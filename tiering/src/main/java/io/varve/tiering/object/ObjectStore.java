@@ -35,8 +35,8 @@ public interface ObjectStore extends AutoCloseable {
     /**
      * Writes an object in one call; durable when the future ends.
      *
-     * @param body from the position to the limit; neither moves. The bytes must stay as they are until the future ends, and for good if
-     *     it fails, for the call may still be going on.
+     * @param body from the position to the limit; neither moves. The bytes must stay as they are until the future ends. If it fails the call may still be going
+     *     on: should they change from then on, nobody knows what becomes of the key, and it must never count.
      */
     CompletableFuture<Void> put(String key, ByteBuffer body);
 

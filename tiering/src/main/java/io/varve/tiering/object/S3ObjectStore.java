@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import software.amazon.awssdk.core.async.AsyncRequestBody;
 import software.amazon.awssdk.services.s3.S3AsyncClient;
@@ -59,7 +60,10 @@ public final class S3ObjectStore implements ObjectStore {
         } else if (settings.encryption() instanceof S3Settings.Encryption.StoreKeys) {
             request.serverSideEncryption(ServerSideEncryption.AES256);
         }
-        return call("PUT", key, () -> s3.putObject(request.build(), body(body)).thenApply(done -> null));
+        return call(
+                "PUT",
+                key,
+                () -> sending(body, sent -> s3.putObject(request.build(), sent)).thenApply(done -> null));
     }
 
     @Override
@@ -89,13 +93,15 @@ public final class S3ObjectStore implements ObjectStore {
         return call(
                 "PUT_PART",
                 key,
-                () -> s3.uploadPart(
-                                r -> r.bucket(bucket)
-                                        .key(key)
-                                        .uploadId(uploadId)
-                                        .partNumber(number)
-                                        .contentLength((long) body.remaining()),
-                                body(body))
+                () -> sending(
+                                body,
+                                content -> s3.uploadPart(
+                                        r -> r.bucket(bucket)
+                                                .key(key)
+                                                .uploadId(uploadId)
+                                                .partNumber(number)
+                                                .contentLength((long) body.remaining()),
+                                        content))
                         .thenApply(sent -> new Part(
                                 number, sent.eTag(), sent.checksumCRC32() == null ? "" : sent.checksumCRC32())));
     }
@@ -236,9 +242,13 @@ public final class S3ObjectStore implements ObjectStore {
         return CompletableFuture.allOf(calls.toArray(CompletableFuture[]::new)).thenApply(all -> failed);
     }
 
-    private static AsyncRequestBody body(ByteBuffer body) {
-        // "Unsafe" means without a copy: the port already asks the caller to leave the bytes alone.
-        return AsyncRequestBody.fromByteBufferUnsafe(body.asReadOnlyBuffer());
+    /** One try of a write: its bytes are read until it is over, however it ends. */
+    private static <T> CompletableFuture<T> sending(
+            ByteBuffer bytes, Function<AsyncRequestBody, CompletableFuture<T>> call) {
+        UploadBody body = new UploadBody(bytes);
+        CompletableFuture<T> sent = call.apply(body);
+        sent.whenComplete((done, failure) -> body.end());
+        return sent;
     }
 
     private static Page<Upload> uploadPage(ListMultipartUploadsResponse listed) {

@@ -22,6 +22,7 @@ import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -46,6 +47,7 @@ public final class OffloadWorker implements Offloader {
     private final FaultHandler faults;
     private final OffloadMetrics metrics;
     private final PartBuffers buffers;
+    private final ConcurrentLinkedDeque<ObjectBuilder.Memory> memories = new ConcurrentLinkedDeque<>();
     private final UploadRate rate;
     private final BlockCompression compression;
     private final ThreadPoolExecutor threads;
@@ -67,7 +69,7 @@ public final class OffloadWorker implements Offloader {
         this.clock = clock;
         this.faults = faults;
         this.metrics = new OffloadMetrics(clock, registry);
-        this.buffers = new PartBuffers(settings.partBytes(), settings.bufferBytesMax());
+        this.buffers = new PartBuffers(settings.partBytes(), settings.buffers());
         this.rate = new UploadRate(clock, settings.bytesPerSecond(), settings.partBytes());
         this.compression = settings.compress() ? Lz4FrameCompression.INSTANCE : BlockCompression.NONE;
         AtomicInteger number = new AtomicInteger();
@@ -141,6 +143,16 @@ public final class OffloadWorker implements Offloader {
     public void close() {
         for (Runnable waiting : threads.shutdownNow()) {
             ((Attempt) waiting).giveUp("CLOSED", new IOException("the offloader is closing"));
+        }
+    }
+
+    /** As many as there are threads, one after the other; given back when the thread has no more use for it. */
+    private ObjectBuilder.Memory takeMemory() throws IOException {
+        ObjectBuilder.Memory kept = memories.poll();
+        try {
+            return kept == null ? new ObjectBuilder.Memory(settings.blockBytes(), ByteBuffer::allocateDirect) : kept;
+        } catch (OutOfMemoryError e) {
+            throw new IOException("no memory for blocks: " + e.getMessage(), e);
         }
     }
 
@@ -226,6 +238,7 @@ public final class OffloadWorker implements Offloader {
         private ObjectBuilder.Written upload(String key) throws IOException {
             UploadStream stream =
                     new UploadStream(store, key, buffers, settings.partsInFlightMax(), rate, bytesExpected());
+            ObjectBuilder.Memory memory = takeMemory();
             try {
                 ObjectBuilder<IOException> builder = new ObjectBuilder<>(
                         new ObjectBuilder.Identity(
@@ -235,6 +248,7 @@ public final class OffloadWorker implements Offloader {
                                 attempt.attemptId(),
                                 clock.wallTimeMs()),
                         settings.blockBytes(),
+                        memory,
                         compression,
                         stream);
                 for (SealedSegmentSource source : sources) {
@@ -250,6 +264,8 @@ public final class OffloadWorker implements Offloader {
             } catch (IOException | RuntimeException | Error e) {
                 stream.abort();
                 throw e;
+            } finally {
+                memories.push(memory);
             }
         }
 
@@ -288,8 +304,14 @@ public final class OffloadWorker implements Offloader {
         }
 
         private void verify(String key, ObjectBuilder.Written written) throws IOException {
-            ObjectWalk walk = new ObjectWalk(store, compression, settings.partBytes());
-            ObjectTail tail = walk.verify(key, written.length(), block -> {});
+            ObjectTail tail;
+            ObjectBuilder.Memory building = takeMemory();
+            try (VerifyMemory memory = new VerifyMemory(buffers, settings.partBytes(), building, written.length())) {
+                ObjectWalk walk = new ObjectWalk(store, compression, settings.partBytes(), memory);
+                tail = walk.verify(key, written.length(), block -> {});
+            } finally {
+                memories.push(building);
+            }
             if (tail.crc() != written.crc()) {
                 throw new IOException("read back: " + key + " is another object than the one written");
             }

@@ -9,7 +9,6 @@ import io.varve.base.Invariant;
  * @param queueMax further ones that wait
  * @param partBytes of a multipart upload's part; an object no larger is written by a single PUT
  * @param partsInFlightMax of one upload
- * @param bufferBytesMax all parts in memory together
  * @param blockBytes of a block before compression
  * @param compress whether blocks are compressed where it saves
  * @param bytesPerSecond of all uploads together; {@code 0} for no limit
@@ -19,12 +18,15 @@ public record UploadSettings(
         int queueMax,
         int partBytes,
         int partsInFlightMax,
-        long bufferBytesMax,
         int blockBytes,
         boolean compress,
         long bytesPerSecond) {
     public UploadSettings {
         Invariant.check(uploadsMax > 0 && partsInFlightMax > 0, "at least one upload of one part");
-        Invariant.check(bufferBytesMax >= (long) uploadsMax * partBytes, "every upload has room for a part", partBytes);
+    }
+
+    /** Parts in memory: of each upload those that are sent and one that is filled meanwhile. */
+    int buffers() {
+        return uploadsMax * (partsInFlightMax + 1);
     }
 }

@@ -88,13 +88,9 @@ final class UploadStream implements ObjectBuilder.Sink<IOException> {
         ByteBuffer body = filling.flip();
         filling = null;
         rate.take(body.remaining());
-        try {
-            await(store.put(key, body));
-        } catch (IOException e) {
-            buffers.abandon();
-            throw e;
-        }
-        buffers.give(body);
+        CompletableFuture<Void> sent = store.put(key, body);
+        sent.whenComplete((done, failure) -> buffers.give(body));
+        await(sent);
     }
 
     private void sendPart() throws IOException {
@@ -109,11 +105,7 @@ final class UploadStream implements ObjectBuilder.Sink<IOException> {
         CompletableFuture<ObjectStore.Part> sent = store.putPart(key, uploadId, parts.size() + 1, body);
         parts.add(sent);
         sent.whenComplete((part, failure) -> {
-            if (failure == null) {
-                buffers.give(body);
-            } else {
-                buffers.abandon();
-            }
+            buffers.give(body);
             inFlight.release();
         });
     }
@@ -143,11 +135,7 @@ final class UploadStream implements ObjectBuilder.Sink<IOException> {
     }
 
     private ByteBuffer takeBuffer() throws IOException {
-        try {
-            return buffers.take(parts.isEmpty() ? bytesExpected : Long.MAX_VALUE);
-        } catch (InterruptedException e) {
-            throw interrupted();
-        }
+        return buffers.take(parts.isEmpty() ? bytesExpected : Long.MAX_VALUE);
     }
 
     private void releaseFilling() {

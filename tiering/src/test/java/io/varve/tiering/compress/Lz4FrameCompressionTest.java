@@ -4,10 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.varve.tiering.core.ObjectFormatException;
+import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.SplittableRandom;
+import net.jpountz.lz4.LZ4FrameInputStream;
 import net.jpountz.lz4.LZ4FrameOutputStream;
 import net.jpountz.lz4.LZ4FrameOutputStream.BLOCKSIZE;
 import net.jpountz.lz4.LZ4FrameOutputStream.FLG;
@@ -35,10 +37,54 @@ class Lz4FrameCompressionTest {
 
     @Test
     void whatWasPackedIsUnpackedFromOneMemoryIntoAnother() throws Exception {
-        ByteBuffer stored = Lz4FrameCompression.INSTANCE
-                .compress(ByteBuffer.wrap(raw), raw.length)
-                .orElseThrow();
+        ByteBuffer stored = packed(ByteBuffer.wrap(raw));
         assertThat(unpacked(stored, raw.length)).isEqualTo(ByteBuffer.wrap(raw));
+    }
+
+    @Test
+    void whatWasPackedIsWhatTheLibraryUnpacksToo() throws Exception {
+        ByteBuffer outside = ByteBuffer.allocateDirect(raw.length).put(raw).flip();
+        ByteBuffer stored = packed(outside);
+        assertThat(stored).isEqualTo(packed(ByteBuffer.wrap(raw)));
+        byte[] frame = new byte[stored.remaining()];
+        stored.get(frame);
+        try (LZ4FrameInputStream in = new LZ4FrameInputStream(new ByteArrayInputStream(frame))) {
+            assertThat(in.readAllBytes()).isEqualTo(raw);
+        }
+    }
+
+    /** To a byte: what doesn't fit leaves the position where it was. */
+    @Test
+    void aFrameEndsBeforeTheLimitOrIsNone() {
+        int bytes = packed(ByteBuffer.wrap(raw)).remaining();
+        for (int room : new int[] {0, 6, 7, 10, 11, bytes / 2, bytes - 1}) {
+            ByteBuffer into = ByteBuffer.allocateDirect(5 + room).position(5);
+            assertThat(Lz4FrameCompression.INSTANCE.compress(ByteBuffer.wrap(raw), into))
+                    .as("room for " + room)
+                    .isFalse();
+            assertThat(into.position()).isEqualTo(5);
+        }
+        ByteBuffer into = ByteBuffer.allocateDirect(5 + bytes).position(5);
+        assertThat(Lz4FrameCompression.INSTANCE.compress(ByteBuffer.wrap(raw), into))
+                .isTrue();
+        assertThat(into.hasRemaining()).isFalse();
+    }
+
+    @Test
+    void whatDoesNotGetSmallerIsStoredAsItIs() throws Exception {
+        byte[] noise = new byte[2 << 20];
+        new SplittableRandom(2).nextBytes(noise);
+        ByteBuffer into = ByteBuffer.allocateDirect(noise.length + 7 + 3 * 4);
+        assertThat(Lz4FrameCompression.INSTANCE.compress(ByteBuffer.wrap(noise), into))
+                .isTrue();
+        assertThat(into.hasRemaining()).isFalse();
+        assertThat(unpacked(into.flip(), noise.length)).isEqualTo(ByteBuffer.wrap(noise));
+    }
+
+    private static ByteBuffer packed(ByteBuffer from) {
+        ByteBuffer into = ByteBuffer.allocateDirect(from.remaining());
+        assertThat(Lz4FrameCompression.INSTANCE.compress(from, into)).isTrue();
+        return into.flip();
     }
 
     @Test
@@ -62,9 +108,7 @@ class Lz4FrameCompressionTest {
 
     @Test
     void whatIsDamagedCutOrOfAnotherLengthIsRefused() {
-        ByteBuffer stored = Lz4FrameCompression.INSTANCE
-                .compress(ByteBuffer.wrap(raw), raw.length)
-                .orElseThrow();
+        ByteBuffer stored = packed(ByteBuffer.wrap(raw));
         for (int bytes : new int[] {raw.length - 1, raw.length + 1}) {
             assertThatThrownBy(() -> unpacked(stored, bytes)).isInstanceOf(ObjectFormatException.class);
         }

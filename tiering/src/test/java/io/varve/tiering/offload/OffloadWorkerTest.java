@@ -46,7 +46,7 @@ class OffloadWorkerTest {
     private final OffloadWorker worker = new OffloadWorker(
             store,
             TestSegments.CLUSTER,
-            new UploadSettings(2, 2, PART, 2, 6 * PART, 4096, true, 0),
+            new UploadSettings(2, 2, PART, 2, 4096, true, 0),
             SystemClock.INSTANCE,
             new SimpleMeterRegistry(),
             faults);

@@ -280,7 +280,7 @@ class OffloadCrashSimulation {
             return new OffloadWorker(
                     store,
                     clusterId,
-                    new UploadSettings(1, 1, 1_000, 2, 4_000, 512, true, 0),
+                    new UploadSettings(1, 1, 1_000, 2, 512, true, 0),
                     clock,
                     new SimpleMeterRegistry(),
                     (where, fault) -> {

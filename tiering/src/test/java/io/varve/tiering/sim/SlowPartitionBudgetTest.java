@@ -39,7 +39,7 @@ class SlowPartitionBudgetTest {
         try (Offloader bookie = new OffloadWorker(
                 bucket,
                 log.clusterId,
-                new UploadSettings(1, 10, 16 * MIB, 2, 48 * MIB, MIB, true, 0),
+                new UploadSettings(1, 10, 16 * MIB, 2, MIB, true, 0),
                 log.clock,
                 new SimpleMeterRegistry(),
                 new RecordingFaultHandler())) {

@@ -37,7 +37,7 @@ final class ManifestedTopic {
         try (OffloadWorker offloader = new OffloadWorker(
                 memory,
                 TestSegments.CLUSTER,
-                new UploadSettings(1, 4, 1 << 20, 2, 4 << 20, 512, true, 0),
+                new UploadSettings(1, 4, 1 << 20, 2, 512, true, 0),
                 new StepClock(0),
                 new SimpleMeterRegistry(),
                 (where, fault) -> {
