@@ -122,7 +122,8 @@ public final class BucketProbe {
         return switch (trouble.kind()) {
             case FORBIDDEN -> " (check the keys, their rights and this machine's clock)";
             case NO_BUCKET -> " (create the bucket, or correct its name)";
-            case REFUSED -> " (try tiering.s3.profile=generic, or path style)";
+            case REFUSED ->
+                trouble.getMessage().endsWith(")") ? "" : " (try tiering.s3.profile=generic, or path style)";
             case UNREACHABLE, TIMED_OUT -> " (check the endpoint and the way to it)";
             default -> "";
         };
@@ -153,7 +154,20 @@ public final class BucketProbe {
     }
 
     private CompletableFuture<Void> gone(String key) {
-        return store.head(key).thenAccept(stat -> require(stat.isEmpty(), "a deleted object is still there"));
+        return store.head(key)
+                .exceptionallyCompose(failure -> {
+                    StoreException trouble = StoreFailures.of(failure);
+                    return CompletableFuture.failedFuture(
+                            trouble.kind() != StoreException.Kind.FORBIDDEN
+                                    ? trouble
+                                    : new StoreException(
+                                            trouble.kind(),
+                                            trouble.getMessage()
+                                                    + ", of an object that isn't there: without the right to list"
+                                                    + " (s3:ListBucket) nobody is told so, and nothing is known to be deleted",
+                                            trouble));
+                })
+                .thenAccept(stat -> require(stat.isEmpty(), "a deleted object is still there"));
     }
 
     private static void require(boolean holds, String otherwise) {

@@ -45,27 +45,66 @@ final class S3Failures {
             case "NoSuchBucket" -> Kind.NO_BUCKET;
             case "NoSuchUpload" -> Kind.UPLOAD_GONE;
             case "NoSuchKey" -> Kind.NOT_FOUND;
-            case "SlowDown", "RequestLimitExceeded", "Throttling", "ThrottlingException", "OperationAborted" ->
-                Kind.THROTTLED;
+            // Also in an answer that began with 200: a completion takes long, and stores begin to answer before they
+            // know.
+            case "InternalError",
+                    "InternalServerError",
+                    "ServiceUnavailable",
+                    "SlowDown",
+                    "SlowDownRead",
+                    "SlowDownWrite",
+                    "RequestLimitExceeded",
+                    "Throttling",
+                    "ThrottlingException",
+                    "OperationAborted" -> Kind.THROTTLED;
+            // Lost on the way.
+            case "IncompleteBody" -> Kind.UNREACHABLE;
             case "RequestTimeout", "RequestTimeoutException" -> Kind.TIMED_OUT;
             case "InvalidRange" -> Kind.TRUNCATED;
-            // A clock that is off, or keys that ran out this moment: right again by itself or by rotation, but not by
-            // asking at once.
-            case "RequestTimeTooSkewed", "ExpiredToken", "InvalidAccessKeyId", "SignatureDoesNotMatch" ->
-                Kind.FORBIDDEN;
-            default -> byStatus(verb, status);
+            // A clock that is off, or keys that ran out: what signing anew didn't mend needs somebody's hand.
+            case "RequestTimeTooSkewed",
+                    "RequestExpired",
+                    "ExpiredToken",
+                    "TokenRefreshRequired",
+                    "InvalidToken",
+                    "InvalidAccessKeyId",
+                    "SignatureDoesNotMatch" -> Kind.FORBIDDEN;
+            default -> byStatus(verb, status, code);
         };
     }
 
-    private static Kind byStatus(String verb, int status) {
+    /** Whether the same call, signed anew, may be taken: with newer keys, or with a clock that the SDK has set by the store's answer. */
+    static boolean mayPassSignedAnew(String verb, Throwable failure) {
+        if (!(failure instanceof SdkServiceException answer)) {
+            return false;
+        }
+        return switch (code(answer)) {
+            case "ExpiredToken", "TokenRefreshRequired", "RequestExpired", "RequestTimeTooSkewed" -> true;
+            // The answer to a HEAD has no body, so nobody says why.
+            case "" -> verb.equals("HEAD") && (answer.statusCode() == 400 || answer.statusCode() == 403);
+            default -> false;
+        };
+    }
+
+    private static Kind byStatus(String verb, int status, String code) {
         return switch (status) {
+            // The bucket's new name isn't known everywhere yet.
+            case 307 -> Kind.THROTTLED;
             case 401, 403 -> Kind.FORBIDDEN;
-            case 404 -> verb.endsWith("_UPLOAD") || verb.equals("PUT_PART") ? Kind.UPLOAD_GONE : Kind.NOT_FOUND;
+            case 404 -> notFound(verb, code);
             case 408 -> Kind.TIMED_OUT;
             case 416 -> Kind.TRUNCATED;
             case 409, 429 -> Kind.THROTTLED;
             default -> status >= 500 ? Kind.THROTTLED : Kind.REFUSED;
         };
+    }
+
+    /** Only the store itself says that something isn't there, and it says what: whoever stands between us and it says 404 of everything. */
+    private static Kind notFound(String verb, String code) {
+        if (code.isEmpty() && !verb.equals("HEAD")) {
+            return Kind.UNREACHABLE;
+        }
+        return verb.endsWith("_UPLOAD") || verb.equals("PUT_PART") ? Kind.UPLOAD_GONE : Kind.NOT_FOUND;
     }
 
     private static String code(SdkServiceException answer) {
@@ -84,9 +123,47 @@ final class S3Failures {
     private static String describe(Throwable failure) {
         if (failure instanceof SdkServiceException answer) {
             String code = code(answer);
-            return answer.statusCode() + (code.isEmpty() ? "" : " " + code);
+            return answer.statusCode() + (code.isEmpty() ? "" : " " + code) + said(answer) + hint(answer, code);
         }
-        String text = String.valueOf(failure.getMessage()).replaceAll("\\s+", " ");
-        return failure.getClass().getSimpleName() + " " + (text.length() > 300 ? text.substring(0, 300) : text);
+        return failure.getClass().getSimpleName() + " " + oneLine(String.valueOf(failure.getMessage()), 300);
+    }
+
+    /** The store's own words, where it has any: which header, which right, which key. */
+    private static String said(SdkServiceException answer) {
+        String message = answer instanceof S3Exception s3 && s3.awsErrorDetails() != null
+                ? s3.awsErrorDetails().errorMessage()
+                : null;
+        return message == null || message.isBlank() ? "" : ": " + oneLine(message, 200);
+    }
+
+    private static String hint(SdkServiceException answer, String code) {
+        String region = header(answer, "x-amz-bucket-region");
+        if (!region.isEmpty()
+                && (answer.statusCode() == 301 || answer.statusCode() == 307 || answer.statusCode() == 400)) {
+            return " (the bucket is in region " + region + ", tiering.s3.region says another one)";
+        }
+        return switch (code) {
+            case "RequestTimeTooSkewed" ->
+                " (this machine's clock and the store's differ by too much; the store's says " + header(answer, "Date")
+                        + ")";
+            case "" -> answer.statusCode() == 404 ? " without a word of S3's" : "";
+            default -> "";
+        };
+    }
+
+    private static String header(SdkServiceException answer, String name) {
+        return answer instanceof S3Exception s3
+                        && s3.awsErrorDetails() != null
+                        && s3.awsErrorDetails().sdkHttpResponse() != null
+                ? s3.awsErrorDetails()
+                        .sdkHttpResponse()
+                        .firstMatchingHeader(name)
+                        .orElse("")
+                : "";
+    }
+
+    private static String oneLine(String text, int charsMax) {
+        String line = text.replaceAll("\\s+", " ").replace('"', '\'').strip();
+        return line.length() > charsMax ? line.substring(0, charsMax) : line;
     }
 }

@@ -140,10 +140,13 @@ public final class S3ObjectStore implements ObjectStore {
                 prefix,
                 () -> s3.listMultipartUploads(r -> {
                             r.bucket(bucket).prefix(prefix);
-                            cursor.ifPresent(at -> r.keyMarker(at.substring(0, at.indexOf(CURSOR_SEPARATOR)))
-                                    .uploadIdMarker(at.substring(at.indexOf(CURSOR_SEPARATOR) + 1)));
+                            cursor.ifPresent(at -> {
+                                String uploadId = at.substring(at.indexOf(CURSOR_SEPARATOR) + 1);
+                                r.keyMarker(at.substring(0, at.indexOf(CURSOR_SEPARATOR)))
+                                        .uploadIdMarker(uploadId.isEmpty() ? null : uploadId);
+                            });
                         })
-                        .thenApply(S3ObjectStore::uploadPage));
+                        .thenApply(listed -> uploadPage(listed, cursor)));
     }
 
     @Override
@@ -185,7 +188,7 @@ public final class S3ObjectStore implements ObjectStore {
                 prefix,
                 () -> s3.listObjectsV2(r ->
                                 r.bucket(bucket).prefix(prefix).maxKeys(max).continuationToken(cursor.orElse(null)))
-                        .thenApply(S3ObjectStore::page));
+                        .thenApply(listed -> page(listed, cursor)));
     }
 
     @Override
@@ -251,26 +254,35 @@ public final class S3ObjectStore implements ObjectStore {
         return sent;
     }
 
-    private static Page<Upload> uploadPage(ListMultipartUploadsResponse listed) {
+    private static Page<Upload> uploadPage(ListMultipartUploadsResponse listed, Optional<String> cursor) {
         List<Upload> uploads = listed.uploads().stream()
                 .map(u -> new Upload(u.key(), u.uploadId(), u.initiated().toEpochMilli()))
                 .toList();
-        return new Page<>(
-                uploads,
-                Boolean.TRUE.equals(listed.isTruncated())
-                        ? Optional.of(listed.nextKeyMarker() + CURSOR_SEPARATOR + listed.nextUploadIdMarker())
-                        : Optional.empty());
+        if (!Boolean.TRUE.equals(listed.isTruncated())) {
+            return new Page<>(uploads, Optional.empty());
+        }
+        String uploadId = listed.nextUploadIdMarker() == null ? "" : listed.nextUploadIdMarker();
+        return new Page<>(uploads, next("LIST_UPLOADS", cursor, listed.nextKeyMarker(), CURSOR_SEPARATOR + uploadId));
     }
 
-    private static Page<Stat> page(ListObjectsV2Response listed) {
+    private static Page<Stat> page(ListObjectsV2Response listed, Optional<String> cursor) {
         List<Stat> objects = listed.contents().stream()
                 .map(o -> new Stat(o.key(), o.size(), o.lastModified().toEpochMilli()))
                 .toList();
         return new Page<>(
                 objects,
                 Boolean.TRUE.equals(listed.isTruncated())
-                        ? Optional.of(listed.nextContinuationToken())
+                        ? next("LIST", cursor, listed.nextContinuationToken(), "")
                         : Optional.empty());
+    }
+
+    /** Where the next page starts. A list without end, or one that ends before it is over, is worse than none: what isn't listed counts as gone. */
+    private static Optional<String> next(String verb, Optional<String> cursor, String marker, String rest) {
+        if (marker == null || marker.isEmpty() || cursor.equals(Optional.of(marker + rest))) {
+            throw new StoreException(
+                    Kind.REFUSED, verb + ": the store says that there is more, and not where it goes on");
+        }
+        return Optional.of(marker + rest);
     }
 
     private static Map<String, String> notDeleted(DeleteObjectsResponse answer) {
@@ -283,23 +295,40 @@ public final class S3ObjectStore implements ObjectStore {
         return Collections.unmodifiableMap(failed);
     }
 
-    /** Runs a call; whatever it fails with becomes a {@link StoreException}. Cancelling what is returned cancels the call. */
+    /**
+     * Runs a call, and once more if its signature was too old when it arrived. Whatever it fails with becomes a {@link StoreException}. Cancelling what is
+     * returned cancels the call.
+     */
     private <T> CompletableFuture<T> call(String verb, String key, Supplier<CompletableFuture<T>> call) {
+        CompletableFuture<T> answered = new CompletableFuture<>();
+        call(verb, key, call, true, answered);
+        return answered;
+    }
+
+    private static <T> void call(
+            String verb,
+            String key,
+            Supplier<CompletableFuture<T>> call,
+            boolean maySignAnew,
+            CompletableFuture<T> answered) {
         CompletableFuture<T> sent;
         try {
             sent = call.get();
         } catch (RuntimeException e) {
-            return CompletableFuture.failedFuture(S3Failures.translate(verb, key, e));
+            answered.completeExceptionally(S3Failures.translate(verb, key, e));
+            return;
         }
-        CompletableFuture<T> answered = new CompletableFuture<>();
+        cancelling(answered, sent);
         sent.whenComplete((answer, failure) -> {
+            Throwable root = StoreFailures.root(failure);
             if (failure == null) {
                 answered.complete(answer);
+            } else if (maySignAnew && !answered.isDone() && S3Failures.mayPassSignedAnew(verb, root)) {
+                call(verb, key, call, false, answered);
             } else {
-                answered.completeExceptionally(S3Failures.translate(verb, key, StoreFailures.root(failure)));
+                answered.completeExceptionally(S3Failures.translate(verb, key, root));
             }
         });
-        return cancelling(answered, sent);
     }
 
     private static <T> CompletableFuture<T> unless(CompletableFuture<T> call, Kind kind, T instead) {

@@ -61,6 +61,15 @@ class BucketProbeTest {
         }
     }
 
+    /** S3 says 403 instead of 404 to keys that may not list: every deletion would be doubted for ever. */
+    @Test
+    void keysThatAreNotToldWhatIsMissingLackARight() throws Exception {
+        store.once(Verb.HEAD, new Fault.None()).once(Verb.HEAD, new Fault.Fail(Kind.FORBIDDEN));
+        BucketProbe.Verdict verdict = new BucketProbe(store, "", "1").run().get(10, TimeUnit.SECONDS);
+        assertThat(verdict.isSound()).isFalse();
+        assertThat(verdict.line()).contains("DELETE fails: ", "s3:ListBucket");
+    }
+
     @Test
     void aStoreThatCanDoAllIsSoundAndEmptyAfterwards() throws Exception {
         BucketProbe.Verdict verdict = new BucketProbe(store, "", "1").run().get(10, TimeUnit.SECONDS);

@@ -15,6 +15,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -115,13 +116,128 @@ class PlainS3StoreIT extends ObjectStoreContract {
             assertTold(store, new Trouble.Answer(500, "InternalError"), Kind.THROTTLED);
             assertTold(store, new Trouble.Answer(429, "TooManyRequests"), Kind.THROTTLED);
             assertTold(store, new Trouble.Answer(403, "AccessDenied"), Kind.FORBIDDEN);
+            server.next(new Trouble.Answer(403, "RequestTimeTooSkewed"));
             assertTold(store, new Trouble.Answer(403, "RequestTimeTooSkewed"), Kind.FORBIDDEN);
+            server.next(new Trouble.Answer(400, "ExpiredToken"));
             assertTold(store, new Trouble.Answer(400, "ExpiredToken"), Kind.FORBIDDEN);
+            assertTold(store, new Trouble.Answer(307, "TemporaryRedirect"), Kind.THROTTLED);
+            assertTold(store, new Trouble.Answer(400, "IncompleteBody"), Kind.UNREACHABLE);
+            assertTold(store, new Trouble.Answer(412, "PreconditionFailed"), Kind.REFUSED);
             assertTold(store, new Trouble.Answer(404, "NoSuchBucket"), Kind.NO_BUCKET);
             assertTold(store, new Trouble.Answer(404, "NoSuchKey"), Kind.NOT_FOUND);
             assertTold(store, new Trouble.Reset(), Kind.UNREACHABLE);
             assertThat(get(store.get("k", 0, 1_000_000)).remaining()).isEqualTo(1_000_000);
         }
+    }
+
+    /** S3 begins to answer a completion before it knows how it ends. */
+    @Test
+    void aCompletionThatFailsBehindA200HasFailed() throws Exception {
+        try (ObjectStore store = generic()) {
+            String upload = get(store.createUpload("k"));
+            ObjectStore.Part part = get(store.putPart("k", upload, 1, ByteBuffer.allocate(1000)));
+            server.next(new Trouble.Answer(200, "InternalError"));
+            assertFails(store.completeUpload("k", upload, List.of(part)), Kind.THROTTLED);
+            assertThat(get(store.head("k"))).isEmpty();
+            get(store.completeUpload("k", upload, List.of(part)));
+            assertThat(get(store.head("k"))).isPresent();
+        }
+    }
+
+    /** Keys that ran out on the way are asked for again, and a clock that is off is set by the answer; once, and not for ever. */
+    @Test
+    void aSignatureThatIsTooOldIsMadeAnewOnce() throws Exception {
+        try (ObjectStore store = generic()) {
+            get(store.put("k", ByteBuffer.allocate(1000)));
+            for (Trouble trouble :
+                    List.of(new Trouble.Answer(400, "ExpiredToken"), new Trouble.Answer(403, "RequestTimeTooSkewed"))) {
+                server.next(trouble);
+                assertThat(get(store.get("k", 0, 1000)).remaining()).isEqualTo(1000);
+                server.next(trouble);
+                get(store.put("k2", ByteBuffer.allocate(1000)));
+                server.next(trouble);
+                // Without a body, so without a reason.
+                assertThat(get(store.head("k"))).isPresent();
+            }
+            server.next(new Trouble.Answer(403, "AccessDenied"));
+            assertFails(store.get("k", 0, 1000), Kind.FORBIDDEN);
+        }
+    }
+
+    @Test
+    void aClockThatIsOffIsToldAsOne() throws Exception {
+        try (ObjectStore store = generic()) {
+            server.next(new Trouble.Answer(403, "RequestTimeTooSkewed"));
+            server.next(new Trouble.Answer(403, "RequestTimeTooSkewed"));
+            assertThat(StoreFailures.of(failureOf(store.get("k", 0, 10))).getMessage())
+                    .contains("403 RequestTimeTooSkewed", "this machine's clock");
+        }
+    }
+
+    @Test
+    void aBucketOfAnotherRegionIsToldWithItsRegion() throws Exception {
+        try (ObjectStore store = generic()) {
+            server.next(new Trouble.Body(
+                    301,
+                    "<Error><Code>PermanentRedirect</Code><Message>elsewhere</Message></Error>",
+                    "x-amz-bucket-region",
+                    "eu-south-2"));
+            CompletableFuture<Void> put = store.put("k", ByteBuffer.allocate(10));
+            assertFails(put, Kind.REFUSED);
+            assertThat(StoreFailures.of(failureOf(put)).getMessage()).contains("301 PermanentRedirect", "eu-south-2");
+        }
+    }
+
+    /** I-7: a proxy whose store is away says 404 too. It knows nothing of objects. */
+    @Test
+    void onlyTheStoreItselfSaysThatAnObjectIsNotThere() throws Exception {
+        try (ObjectStore store = generic()) {
+            get(store.put("k", ByteBuffer.allocate(1000)));
+            Trouble.Body proxy = new Trouble.Body(404, "404 page not found", "Content-Type", "text/plain");
+            assertTold(store, proxy, Kind.UNREACHABLE);
+            server.next(proxy);
+            assertFails(store.delete("k"), Kind.UNREACHABLE);
+            String upload = get(store.createUpload("k2"));
+            server.next(proxy);
+            assertFails(store.putPart("k2", upload, 1, ByteBuffer.allocate(10)), Kind.UNREACHABLE);
+            assertTold(store, new Trouble.Answer(404, "NoSuchKey"), Kind.NOT_FOUND);
+        }
+    }
+
+    /** What isn't listed counts as gone: a page that can't be gone on from is no list. */
+    @Test
+    void aListThatDoesNotSayWhereItGoesOnIsNone() throws Exception {
+        try (ObjectStore store = generic()) {
+            server.next(listing("<ListBucketResult><IsTruncated>true</IsTruncated></ListBucketResult>"));
+            assertFails(store.list("", Optional.empty(), 10), Kind.REFUSED);
+            server.next(
+                    listing(
+                            "<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>a</NextContinuationToken></ListBucketResult>"));
+            assertFails(store.list("", Optional.of("a"), 10), Kind.REFUSED);
+            server.next(listing(
+                    "<ListMultipartUploadsResult><IsTruncated>true</IsTruncated></ListMultipartUploadsResult>"));
+            assertFails(store.uploads("", Optional.empty()), Kind.REFUSED);
+            server.next(
+                    listing(
+                            "<ListMultipartUploadsResult><IsTruncated>true</IsTruncated><NextKeyMarker>a</NextKeyMarker></ListMultipartUploadsResult>"));
+            Optional<String> cursor = get(store.uploads("", Optional.empty())).cursor();
+            assertThat(cursor).isPresent();
+            assertThat(get(store.uploads("", cursor)).items()).isEmpty();
+        }
+    }
+
+    private static Trouble listing(String xml) {
+        return new Trouble.Body(200, xml, "Content-Type", "application/xml");
+    }
+
+    private static Throwable failureOf(CompletableFuture<?> call) {
+        return call.handle((done, failure) -> failure)
+                .orTimeout(10, TimeUnit.SECONDS)
+                .join();
+    }
+
+    private ObjectStore generic() {
+        return new S3ObjectStore(settings(server.endpoint(), S3Settings.Profile.GENERIC, fixed("key-1")));
     }
 
     @Test

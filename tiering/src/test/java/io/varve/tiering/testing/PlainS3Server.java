@@ -53,6 +53,7 @@ public final class PlainS3Server implements AutoCloseable {
     private static final Pattern RANGE = Pattern.compile("bytes=(\\d+)-(\\d+)");
     private static final Pattern KEY = Pattern.compile("<Key>([^<]*)</Key>");
     private static final Pattern PART = Pattern.compile("<PartNumber>(\\d+)</PartNumber>");
+    private static final Pattern TAG = Pattern.compile("<ETag>([^<]*)</ETag>");
 
     private final HttpServer server;
     private final AtomicLong bodyNs = new AtomicLong();
@@ -77,6 +78,9 @@ public final class PlainS3Server implements AutoCloseable {
     public sealed interface Trouble {
         /** Answers with a status and an error code. */
         record Answer(int status, String code) implements Trouble {}
+
+        /** Answers with a status, a body of its own and a header, if it is named. */
+        record Body(int status, String body, String header, String value) implements Trouble {}
 
         /** Breaks the connection in the middle of the body. */
         record Reset() implements Trouble {}
@@ -234,6 +238,11 @@ public final class PlainS3Server implements AutoCloseable {
         }
         if (trouble instanceof Trouble.Answer answer) {
             error(exchange, answer.status(), answer.code());
+        } else if (trouble instanceof Trouble.Body answer) {
+            if (!answer.header().isEmpty()) {
+                exchange.getResponseHeaders().set(answer.header(), answer.value());
+            }
+            answer(exchange, answer.status(), answer.body());
         } else if (trouble instanceof Trouble.Stall) {
             await();
             exchange.close();
@@ -331,7 +340,7 @@ public final class PlainS3Server implements AutoCloseable {
                     error(exchange, 404, "NoSuchUpload");
                     return;
                 }
-                exchange.getResponseHeaders().set("ETag", "\"" + md5(body) + "\"");
+                exchange.getResponseHeaders().set("ETag", tag(body));
                 answer(exchange, 200, "");
             }
             case "HEAD" -> head(exchange, key);
@@ -512,16 +521,24 @@ public final class PlainS3Server implements AutoCloseable {
     }
 
     private void complete(HttpExchange exchange, String key, String uploadId, String body) throws IOException {
-        TreeMap<Integer, byte[]> parts = uploads.remove(uploadId);
+        TreeMap<Integer, byte[]> parts = uploads.get(uploadId);
         if (parts == null) {
             error(exchange, 404, "NoSuchUpload");
             return;
         }
         List<byte[]> joined = new ArrayList<>();
         Matcher numbers = PART.matcher(body);
-        while (numbers.find()) {
-            joined.add(parts.get(Integer.parseInt(numbers.group(1))));
+        Matcher tags = TAG.matcher(body);
+        while (numbers.find() && tags.find()) {
+            byte[] part = parts.get(Integer.parseInt(numbers.group(1)));
+            // No digest of the content, as with keys of a key service: it says nothing to anybody but the store.
+            if (!tags.group(1).replace("&quot;", "\"").equals(tag(part))) {
+                error(exchange, 400, "InvalidPart");
+                return;
+            }
+            joined.add(part);
         }
+        uploads.remove(uploadId);
         objects.put(key, blob(joined));
         answer(exchange, 200, "<CompleteMultipartUploadResult><ETag>x</ETag></CompleteMultipartUploadResult>");
     }
@@ -552,6 +569,10 @@ public final class PlainS3Server implements AutoCloseable {
             exchange.getResponseBody().write(bytes);
         }
         exchange.close();
+    }
+
+    private static String tag(byte[] body) {
+        return "\"" + md5(body) + "-of-its-own\"";
     }
 
     private static String md5(byte[] body) {
