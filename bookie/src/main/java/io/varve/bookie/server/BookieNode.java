@@ -223,7 +223,7 @@ public final class BookieNode implements AutoCloseable {
         ManifestEditor editor = parts.openManifestEditor();
         works.put(TaskKind.BUILD_MANIFEST, new BuildManifestWork(editor, manifests));
         works.put(TaskKind.PRUNE_MANIFEST, new PruneManifestWork(editor, manifests));
-        works.put(TaskKind.DELETE_REPLICA, new DeleteReplicaWork(self, store, offloader::isThere));
+        works.put(TaskKind.DELETE_REPLICA, new DeleteReplicaWork(self, store, offloader::isThere, blocking));
         works.put(
                 TaskKind.COPY_REPLICA,
                 new CopyReplicaWork(

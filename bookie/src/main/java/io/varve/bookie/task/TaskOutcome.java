@@ -26,7 +26,7 @@ public sealed interface TaskOutcome {
         }
     }
 
-    /** It can't be done by this bookie now. @param reason one line */
+    /** It can't be done by this bookie now; a copy that was to be deleted is whole, and stays for readers. @param reason one line */
     record Failed(String reason) implements TaskOutcome {}
 
     /** It could not be done now, but nobody else can do it better: this bookie tries it again later. @param reason one line */

@@ -26,6 +26,7 @@ import io.varve.metadata.model.Replica;
 import io.varve.metadata.model.SegmentDescriptor;
 import io.varve.protocol.runtime.SystemClock;
 import io.varve.protocol.storage.EntryFormat;
+import io.varve.tiering.api.SealedSegmentSource;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -203,6 +204,16 @@ class RepairWorkTest {
     @Test
     void aCopyIsKeptWhileItsObjectIsNotInTheBucket() throws Exception {
         MetadataView offloaded = view(List.of(), Optional.of(new ObjectRef("key", 1, 100, 7, 0, 6, -1)));
+        holding(0, 6);
+        assertThat(delete(offloaded, object -> CompletableFuture.completedFuture(false)))
+                .as("whole: it can be read in the object's place")
+                .isEqualTo(new TaskOutcome.Failed("key is not in the bucket as it was committed"));
+        holding(0, 5);
+        assertThat(delete(offloaded, object -> CompletableFuture.completedFuture(false)))
+                .isEqualTo(
+                        new TaskOutcome.TryAgain("key is not in the bucket as it was committed, and the copy can't be"
+                                + " read in its place: it ends at offset 5, not 6"));
+        holding(1, 6);
         assertThat(delete(offloaded, object -> CompletableFuture.completedFuture(false)))
                 .isInstanceOf(TaskOutcome.TryAgain.class);
         assertThat(delete(offloaded, object -> CompletableFuture.failedFuture(new IOException("THROTTLED: away"))))
@@ -256,9 +267,21 @@ class RepairWorkTest {
 
     private TaskOutcome delete(MetadataView view, Function<ObjectRef, CompletableFuture<Boolean>> isThere)
             throws Exception {
-        return new DeleteReplicaWork(SELF, store.make(), isThere)
+        return new DeleteReplicaWork(SELF, store.make(), isThere, Runnable::run)
                 .start(new BookieTask.DeleteReplica(9, SELF, PARTITION, SEGMENT, INCARNATION), view, () -> true)
                 .get(10, TimeUnit.SECONDS);
+    }
+
+    /** The bookie's copy has these entries. */
+    private void holding(long from, long to) {
+        store.on("openSealed", a -> {
+            List<ByteBuffer> left = new ArrayList<>();
+            left.add(entries(from, to).entries().nioBuffer());
+            return Fake.of(SealedSegmentSource.class)
+                    .on("next", b -> left.isEmpty() ? Optional.empty() : Optional.of(left.remove(0)))
+                    .on("close", b -> null)
+                    .make();
+        });
     }
 
     private static MetadataView view(List<Replica> replicas) {

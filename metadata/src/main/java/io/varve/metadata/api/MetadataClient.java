@@ -139,7 +139,10 @@ public interface MetadataClient extends AutoCloseable {
      */
     CompletableFuture<Void> commitManifest(long taskId, Optional<ManifestRef> manifest, List<String> superseded);
 
-    /** Records that a task can't be done by its bookie now; the service cleans up after it and gives the work out again later. */
+    /**
+     * Records that a task can't be done by its bookie now; the service cleans up after it and gives the work out again later. A bookie that says so of a copy that it should delete has read all of it,
+     * and doesn't see the object that takes its place: the copy is read again from then on.
+     */
     CompletableFuture<Void> failTask(long taskId, String reason);
 
     /** Records that a deletion was carried out, or a copy is complete, verified and durable. */

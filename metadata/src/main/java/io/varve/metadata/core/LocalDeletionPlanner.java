@@ -19,7 +19,16 @@ import java.util.Optional;
  */
 final class LocalDeletionPlanner {
 
+    /** A copy that a bookie kept because its object is gone is looked after again so much later: objects that were lost come back by somebody's hand. */
+    private static final long KEPT_MS = 600_000;
+
     private LocalDeletionPlanner() {}
+
+    /** Whether a bookie kept a copy not long ago because the object that takes its place is gone. */
+    static boolean isKept(Planner planner, SegmentDescriptor segment) {
+        Retry kept = planner.image.taskIndex().retries().get(segment.id());
+        return kept != null && planner.nowMs < kept.notBeforeMs() + KEPT_MS;
+    }
 
     static long plan(Planner planner, long after) {
         Iterator<SegmentId> rest = planner.image
@@ -33,6 +42,9 @@ final class LocalDeletionPlanner {
             last = segment.id().value();
             Optional<TopicConfigs> configs =
                     planner.configsOf(segment.partition().topic());
+            if (isKept(planner, segment)) {
+                continue;
+            }
             if (configs.isPresent() && isOld(planner, segment, configs.get()) && !isLast(planner, segment)) {
                 planner.step(PlanStep.newBuilder()
                         .setDropLocal(DropLocalStep.newBuilder().setSegment(last)));

@@ -106,6 +106,9 @@ final class PartitionPlanner {
             if (stays || planner.isFull()) {
                 return;
             }
+            if (LocalDeletionPlanner.isKept(planner, segment)) {
+                continue;
+            }
             planner.step(PlanStep.newBuilder()
                     .setDropLocal(
                             DropLocalStep.newBuilder().setSegment(segment.id().value())));

@@ -44,8 +44,11 @@ final class TaskCommands {
 
     static void complete(Draft draft, long taskId) {
         BookieTask task = find(draft, taskId);
-        if (task instanceof BookieTask.DeleteReplica) {
+        if (task instanceof BookieTask.DeleteReplica delete) {
             draft.remove(task);
+            if (isInObject(draft.image().find(delete.segment()))) {
+                draft.forgetRetry(delete.segment());
+            }
         } else if (task instanceof BookieTask.DeleteObject delete) {
             draft.remove(task);
             draft.forgetObject(delete.key());
@@ -74,8 +77,32 @@ final class TaskCommands {
                     before == null ? new DeadObject(Retry.after(0, draft.nowMs())) : before.later(draft.nowMs()));
         } else if (task instanceof BookieTask.BuildManifest || task instanceof BookieTask.PruneManifest) {
             ManifestCommands.fail(draft, task);
+        } else if (task instanceof BookieTask.DeleteReplica delete) {
+            takeBack(draft, delete, reason);
         }
-        // A replica can only be deleted by the bookie that has it: the order stands until it is carried out.
+    }
+
+    /**
+     * A bookie kept a copy, which it has read from end to end, because the object that takes its place is gone (S3): it may be the last there is, and is read again from here on. It isn't ordered to be deleted
+     * again for a while. If there is nothing to take back the order stands until it is carried out, for nobody else can.
+     */
+    private static void takeBack(Draft draft, BookieTask.DeleteReplica delete, String reason) {
+        SegmentDescriptor segment = draft.image().find(delete.segment());
+        boolean isInService = draft.image()
+                .bookie(delete.bookie())
+                .filter(bookie -> bookie.incarnations().contains(delete.incarnation()))
+                .isPresent();
+        if (isInService
+                && isInObject(segment)
+                && Segments.on(segment.replicas(), delete.bookie()).isEmpty()) {
+            draft.remove(delete);
+            addReplica(draft, segment.id(), new Replica(delete.bookie(), delete.incarnation()));
+            draft.retryLater(segment.id(), reason);
+        }
+    }
+
+    private static boolean isInObject(SegmentDescriptor segment) {
+        return segment != null && segment.state() == SegmentDescriptor.State.SEALED && segment.isOffloaded();
     }
 
     static void confirm(Draft draft, SegmentId id, BookieId bookie) {

@@ -311,6 +311,65 @@ class PlannersTest {
         assertThat(cluster.tasks(DeleteReplica.class)).hasSize(6);
     }
 
+    /** S3: what a bookie kept because the object is gone is read again, and nobody asks for it to be deleted every second. */
+    @Test
+    void aCopyThatWasKeptBecauseItsObjectIsGoneIsReadAgain() {
+        for (String retention : List.of("local.retention.ms", "local.retention.bytes")) {
+            PartitionId partition = new PartitionId(
+                    cluster.topic(retention, 1, 3, "segment.bytes", "1024", retention, "0", "retention.ms", "-1"), 0);
+            SegmentId first = sealed(partition, 2).get(0).id();
+            cluster.nowMs += 10_000;
+            cluster.offloadAll();
+            cluster.plan();
+            List<DeleteReplica> orders = orders(first);
+            assertThat(orders).hasSize(3);
+            DeleteReplica kept = orders.get(0);
+
+            cluster.done(fail(kept));
+            assertThat(cluster.segment(first).replicas())
+                    .containsExactly(new Replica(kept.bookie(), kept.incarnation()));
+            assertThat(cluster.segment(first).isOffloaded()).isTrue();
+            assertThat(cluster.image().failure(first).orElseThrow().reason()).isEqualTo("test");
+            cluster.done(fail(orders.get(1)));
+            assertThat(cluster.segment(first).replicas()).hasSize(2);
+            cluster.nowMs += 60_000;
+            cluster.plan();
+            assertThat(orders(first)).containsExactly(orders.get(2));
+
+            cluster.complete(orders.get(2));
+            cluster.nowMs += 700_000;
+            cluster.plan();
+            assertThat(cluster.segment(first).replicas()).isEmpty();
+            assertThat(orders(first)).extracting(DeleteReplica::bookie).contains(kept.bookie());
+            orders(first).forEach(cluster::complete);
+            assertThat(cluster.image().failure(first)).as("it is there again").isEmpty();
+        }
+    }
+
+    /** Only what an object should hold comes back: anything else was to be deleted because it doesn't count any more. */
+    @Test
+    void aCopyOfWhatNoObjectHoldsIsNotTakenBack() {
+        PartitionId partition = partition("segment.bytes", "1024");
+        SegmentDescriptor segment = sealed(partition, 1).get(0);
+        BookieId lost = segment.replicas().get(0).bookie();
+        cluster.done(MetadataCommand.newBuilder()
+                .setReportLostReplica(ReportLostReplicaCommand.newBuilder()
+                        .setSegment(segment.id().value())
+                        .setBookie(lost.value())));
+        DeleteReplica order = orders(segment.id()).get(0);
+        cluster.done(fail(order));
+        assertThat(orders(segment.id())).containsExactly(order);
+        assertThat(cluster.segment(segment.id()).replicas())
+                .extracting(Replica::bookie)
+                .doesNotContain(lost);
+    }
+
+    private List<DeleteReplica> orders(SegmentId segment) {
+        return cluster.tasks(DeleteReplica.class).stream()
+                .filter(order -> order.segment().equals(segment))
+                .toList();
+    }
+
     /** A partition without an owner for long: whoever owns it next begins with what the last segment says, and is not to wait for object storage. */
     @Test
     void theLastSegmentOfAReleasedChainKeepsItsCopies() {
