@@ -1,34 +1,66 @@
 package io.varve.metadata.core;
 
-import io.varve.base.SegmentId;
+import io.varve.base.PartitionId;
+import io.varve.metadata.model.ObjectRef;
+import io.varve.metadata.model.PartitionState;
 import io.varve.metadata.model.SegmentDescriptor;
+import java.util.Optional;
 
 /**
  * The intent to delete an object (I-11).
  *
  * @param when not before its readers of yesterday are gone
- * @param replacedBy the segment that compaction put in the place of what is in it; 0 if nothing was. As long as that segment is on bookies alone the object stays, for should they all be lost it is what a
- *     restoration can have
+ * @param held what it held of a chain, if it ever counted
  */
-record DeadObject(Retry when, long replacedBy) {
+record DeadObject(Retry when, Optional<Held> held) {
 
-    /** One that nothing took the place of. */
+    /** What never counted: it is missed by nobody. */
     DeadObject(Retry when) {
-        this(when, 0);
+        this(when, Optional.empty());
+    }
+
+    /**
+     * Offsets of a partition. What compaction put in the place of what was there may be on bookies alone; then the object stays, for should they all be lost it is what a restoration can have.
+     *
+     * @param endOffset exclusive
+     */
+    record Held(PartitionId partition, long startOffset, long endOffset) {
+
+        static Held of(PartitionId partition, ObjectRef object) {
+            return new Held(partition, object.startOffset(), object.endOffset());
+        }
+
+        /** Whether some of these offsets that may be read are on bookies alone. Of a topic that was deleted none are missed. */
+        boolean isTheOnlyOneInTheBucket(MetadataImage image) {
+            PartitionState state = image.partition(partition).orElse(null);
+            if (state == null) {
+                return false;
+            }
+            for (SegmentDescriptor segment : state.chain()
+                    .from(Math.max(startOffset, state.logStartOffset()))
+                    .values()) {
+                if (segment.startOffset() >= endOffset) {
+                    return false;
+                }
+                if (!segment.isOffloaded()) {
+                    return true;
+                }
+            }
+            return false;
+        }
     }
 
     boolean isDue(MetadataImage image, long nowMs) {
         return when.notBeforeMs() <= nowMs && !isTheOnlyOneInTheBucket(image);
     }
 
-    /** Whether what took the place of its content is on bookies alone. */
+    /** Whether some of what it held is on bookies alone. */
     boolean isTheOnlyOneInTheBucket(MetadataImage image) {
-        SegmentDescriptor replacing = replacedBy == 0 ? null : image.find(new SegmentId(replacedBy));
-        return replacing != null && !replacing.isOffloaded();
+        return held.isPresent() && held.get().isTheOnlyOneInTheBucket(image);
     }
 
     /** After one more failure. */
     DeadObject later(long nowMs) {
-        return new DeadObject(Retry.after(when.attempts(), nowMs), replacedBy);
+        return new DeadObject(Retry.after(when.attempts(), nowMs), held);
     }
 }

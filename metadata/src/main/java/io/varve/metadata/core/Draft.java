@@ -18,7 +18,6 @@ import io.varve.protocol.meta.BookieRemovedRecord;
 import io.varve.protocol.meta.ClusterRecord;
 import io.varve.protocol.meta.ConfigRecord;
 import io.varve.protocol.meta.CountersRecord;
-import io.varve.protocol.meta.DeadObjectRecord;
 import io.varve.protocol.meta.DeadObjectRemovedRecord;
 import io.varve.protocol.meta.DeadStretchRecord;
 import io.varve.protocol.meta.DeadStretchRemovedRecord;
@@ -216,11 +215,7 @@ final class Draft {
 
     /** Notes the intent to delete an object (I-11), or changes it. */
     void deadObject(String key, DeadObject dead) {
-        add(record().setDeadObject(DeadObjectRecord.newBuilder()
-                .setKey(key)
-                .setNotBeforeMs(dead.when().notBeforeMs())
-                .setAttempts(dead.when().attempts())
-                .setReplacedBy(dead.replacedBy())));
+        add(record().setDeadObject(ProtoModel.toProto(key, dead)));
     }
 
     void forgetObject(String key) {

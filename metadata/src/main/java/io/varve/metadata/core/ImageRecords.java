@@ -6,7 +6,6 @@ import io.varve.metadata.model.SegmentDescriptor;
 import io.varve.protocol.meta.ClusterRecord;
 import io.varve.protocol.meta.ConfigRecord;
 import io.varve.protocol.meta.CountersRecord;
-import io.varve.protocol.meta.DeadObjectRecord;
 import io.varve.protocol.meta.DeadStretchRecord;
 import io.varve.protocol.meta.MetadataRecord;
 import io.varve.protocol.meta.PartitionRecord;
@@ -136,11 +135,7 @@ public final class ImageRecords {
                                 .setNotBeforeMs(retry.getValue().notBeforeMs()))));
         Stream<MetadataRecord.Builder> ofObjectsAndSegments = Stream.concat(
                 tasks.deadObjects().entrySet().stream()
-                        .map(dead -> record().setDeadObject(DeadObjectRecord.newBuilder()
-                                .setKey(dead.getKey())
-                                .setNotBeforeMs(dead.getValue().when().notBeforeMs())
-                                .setAttempts(dead.getValue().when().attempts())
-                                .setReplacedBy(dead.getValue().replacedBy()))),
+                        .map(dead -> record().setDeadObject(ProtoModel.toProto(dead.getKey(), dead.getValue()))),
                 tasks.retries().entrySet().stream()
                         .map(retry -> record().setRetry(RetryRecord.newBuilder()
                                 .setSegment(retry.getKey().value())

@@ -85,12 +85,7 @@ record ImageState(
             case TASK_REMOVED -> with(tasks.without(record.getTaskRemoved().getId()));
             case DEAD_OBJECT ->
                 with(tasks.withDeadObject(
-                        record.getDeadObject().getKey(),
-                        new DeadObject(
-                                new Retry(
-                                        record.getDeadObject().getAttempts(),
-                                        record.getDeadObject().getNotBeforeMs()),
-                                record.getDeadObject().getReplacedBy())));
+                        record.getDeadObject().getKey(), ProtoModel.fromProto(record.getDeadObject())));
             case DEAD_OBJECT_REMOVED ->
                 with(tasks.withoutDeadObject(record.getDeadObjectRemoved().getKey()));
             case CONFIG -> with(replayed(configs, record.getConfig()));

@@ -24,8 +24,7 @@ import io.varve.protocol.meta.WithdrawTaskStep;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
-import java.util.TreeSet;
+import java.util.TreeMap;
 
 /**
  * Decides the steps that {@link Planner} proposes. The planner looked at an older image on another thread, so each step is looked at again here: one that doesn't fit any
@@ -143,25 +142,19 @@ final class PlanCommands {
         withdrawWork(draft, first);
         draft.remove(first);
         deleteReplicas(draft, first);
-        deleteObjects(draft, partition.id(), List.of(first), 0);
+        deleteObjects(draft, partition.id(), List.of(first));
     }
 
-    /**
-     * Notes the intent to delete the objects of segments that left their chain (I-11), unless something else of it is in them.
-     *
-     * @param replacedBy the segment that is in their place now; 0 for none
-     */
-    static void deleteObjects(Draft draft, PartitionId partition, List<SegmentDescriptor> gone, long replacedBy) {
+    /** Notes the intent to delete the objects of segments that left their chain (I-11), unless something else of it is in them. */
+    static void deleteObjects(Draft draft, PartitionId partition, List<SegmentDescriptor> gone) {
         SegmentChain left = draft.image().partitionIndex().find(partition).chain();
-        Set<String> dead = new TreeSet<>();
+        TreeMap<String, ObjectRef> dead = new TreeMap<>();
         for (SegmentDescriptor segment : gone) {
-            segment.object()
-                    .filter(object -> !left.names(object))
-                    .map(ObjectRef::key)
-                    .ifPresent(dead::add);
+            segment.object().filter(object -> !left.names(object)).ifPresent(object -> dead.put(object.key(), object));
         }
-        dead.forEach(key ->
-                draft.deadObject(key, new DeadObject(new Retry(0, draft.objectsNotBeforeMs()), replacedBy)));
+        Retry when = new Retry(0, draft.objectsNotBeforeMs());
+        dead.forEach((key, object) ->
+                draft.deadObject(key, new DeadObject(when, Optional.of(DeadObject.Held.of(partition, object)))));
     }
 
     private static void finishCondemned(Draft draft, PartitionId id) {

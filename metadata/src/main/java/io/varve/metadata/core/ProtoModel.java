@@ -19,6 +19,7 @@ import io.varve.protocol.meta.BrokerStateProto;
 import io.varve.protocol.meta.BuildManifestWork;
 import io.varve.protocol.meta.ConfigEntryProto;
 import io.varve.protocol.meta.CopyReplicaWork;
+import io.varve.protocol.meta.DeadObjectRecord;
 import io.varve.protocol.meta.DeleteObjectWork;
 import io.varve.protocol.meta.DeleteReplicaWork;
 import io.varve.protocol.meta.EndpointProto;
@@ -349,6 +350,26 @@ public final class ProtoModel {
             case SEGMENT_SEALED -> SegmentDescriptor.State.SEALED;
             case UNRECOGNIZED -> throw new IllegalArgumentException("A segment in a state of a later version");
         };
+    }
+
+    static DeadObjectRecord toProto(String key, DeadObject dead) {
+        DeadObjectRecord.Builder proto = DeadObjectRecord.newBuilder()
+                .setKey(key)
+                .setNotBeforeMs(dead.when().notBeforeMs())
+                .setAttempts(dead.when().attempts());
+        dead.held()
+                .ifPresent(held -> proto.setPartition(toProto(held.partition()))
+                        .setStartOffset(held.startOffset())
+                        .setEndOffset(held.endOffset()));
+        return proto.build();
+    }
+
+    static DeadObject fromProto(DeadObjectRecord proto) {
+        Optional<DeadObject.Held> held = proto.hasPartition()
+                ? Optional.of(new DeadObject.Held(
+                        fromProto(proto.getPartition()), proto.getStartOffset(), proto.getEndOffset()))
+                : Optional.empty();
+        return new DeadObject(new Retry(proto.getAttempts(), proto.getNotBeforeMs()), held);
     }
 
     /** A task and when it was given. */

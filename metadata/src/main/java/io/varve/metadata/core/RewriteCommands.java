@@ -98,33 +98,26 @@ final class RewriteCommands {
                 "Segment " + rewrite.id() + " can't be compacted up to offset " + compactedEnd);
         withdrawManifest(draft, partition, inputs);
         inputs.forEach(input -> PlanCommands.withdrawWork(draft, input));
-        long sealedMs = 0;
-        for (SegmentDescriptor input : inputs) {
-            sealedMs = Math.max(sealedMs, input.sealedMs());
-        }
         draft.replaceStretch(Segments.rewritten(
-                rewrite, holders, others, seal.getBytes(), seal.getMaxTimestampMs(), sealedMs, compactedEnd));
+                rewrite,
+                holders,
+                others,
+                seal.getBytes(),
+                seal.getMaxTimestampMs(),
+                restSinceMs(rewrite, inputs, compactedEnd),
+                inputs.stream().mapToLong(SegmentDescriptor::sealedMs).max().orElseThrow(),
+                compactedEnd));
         inputs.forEach(input -> PlanCommands.deleteReplicas(draft, input));
-        PlanCommands.deleteObjects(draft, partition.id(), inputs, rewrite.id().value());
-        passOn(draft, inputs, rewrite.id());
+        PlanCommands.deleteObjects(draft, partition.id(), inputs);
     }
 
-    /** What stayed in the bucket for want of one of the inputs there stays for want of what took their place. */
-    private static void passOn(Draft draft, List<SegmentDescriptor> inputs, SegmentId rewrite) {
-        Set<Long> awaited = new TreeSet<>();
-        for (SegmentDescriptor input : inputs) {
-            if (input.isCompacted() && !input.isOffloaded()) {
-                awaited.add(input.id().value());
-            }
-        }
-        if (awaited.isEmpty()) {
-            return;
-        }
-        draft.image().taskIndex().deadObjects().forEach((key, dead) -> {
-            if (awaited.contains(dead.replacedBy())) {
-                draft.deadObject(key, new DeadObject(dead.when(), rewrite.value()));
-            }
-        });
+    /** When the first segment was allocated that this rewrite holds something of which compaction hasn't looked at yet; the rewrite itself if it has looked at everything. */
+    private static long restSinceMs(SegmentDescriptor rewrite, List<SegmentDescriptor> inputs, long compactedEnd) {
+        return inputs.stream()
+                .filter(input -> input.endOffset() > compactedEnd)
+                .mapToLong(SegmentDescriptor::createdMs)
+                .min()
+                .orElse(rewrite.createdMs());
     }
 
     /** Whether a pending segment is a rewrite of what doesn't stand in the chain as it did. */

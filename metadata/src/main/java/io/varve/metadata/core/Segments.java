@@ -60,6 +60,7 @@ final class Segments {
     /**
      * A rewrite that takes its place in the chain.
      *
+     * @param createdMs of the first of what it replaces that compaction hasn't looked through; its own if there is none
      * @param sealedMs of the newest of what it replaces: its age is theirs
      */
     static SegmentDescriptor rewritten(
@@ -68,6 +69,7 @@ final class Segments {
             List<Replica> unconfirmed,
             long bytes,
             long maxTimestampMs,
+            long createdMs,
             long sealedMs,
             long compactedEnd) {
         return new SegmentDescriptor(
@@ -82,7 +84,7 @@ final class Segments {
                 unconfirmed,
                 bytes,
                 maxTimestampMs,
-                rewrite.createdMs(),
+                createdMs,
                 sealedMs,
                 Optional.empty(),
                 compactedEnd);

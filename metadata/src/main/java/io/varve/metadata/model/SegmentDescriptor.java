@@ -25,7 +25,7 @@ import java.util.Optional;
  *     holds the same bytes, I-3), and is repaired when it isn't confirmed in time
  * @param bytes payload and entry headers, known from the seal on; {@code -1} before
  * @param maxTimestampMs the largest record time in it, {@code -1} if unknown or without records
- * @param createdMs wall time of its allocation, for people
+ * @param createdMs wall time of its allocation: nothing in it was written before. Of what compaction has looked at in part, that of the first segment of which something is in the rest, for {@code max.compaction.lag.ms}
  * @param sealedMs wall time of its seal, for retention and offload; {@code -1} before
  * @param object where object storage holds it, once that was verified and committed (I-10)
  * @param compactedEnd exclusive: what lies below was looked at by compaction, and holds what that left; {@link #NEVER_COMPACTED} if it holds all that its owner was sent. A pending one

@@ -48,6 +48,12 @@ class MetadataStateMachineSimulation {
 
     private static final int STEPS = 400;
 
+    /** So many are not deleted: in each of them something is to happen. */
+    private static final int TOPICS_MIN = 4;
+
+    /** Shorter than a run: objects are deleted while it goes on. */
+    private static final String OBJECT_GRACE_MS = "500";
+
     /** Over all seeds. */
     private static final AtomicInteger rewrites = new AtomicInteger();
 
@@ -76,6 +82,14 @@ class MetadataStateMachineSimulation {
                 .isEqualTo(run.digestAfterSteps);
     }
 
+    /** What an object holds of a partition. */
+    private record Held(PartitionId partition, long startOffset, long endOffset) {
+
+        static Held of(BookieTask.Offload offload, ObjectRef object) {
+            return new Held(offload.partition(), object.startOffset(), object.endOffset());
+        }
+    }
+
     private static final class Run {
         private final SplittableRandom random;
         private final Cluster cluster = new Cluster();
@@ -88,8 +102,8 @@ class MetadataStateMachineSimulation {
         /** Copies that bookies hold by what the metadata said: put there by allocation or copy, gone only by a completed deletion or with the directory. */
         private final Map<SegmentId, Set<BookieId>> held = new TreeMap<>();
 
-        /** Objects that the bucket holds: there from the commit on, gone by a completed deletion or a pruning. */
-        private final Set<String> bucket = new TreeSet<>();
+        /** Objects that the bucket holds, and what of: there from the commit on, gone by a completed deletion or a pruning. */
+        private final Map<String, Held> bucket = new TreeMap<>();
 
         private final ModelManifests manifests = new ModelManifests("c");
         private final List<MetadataCommand.Builder> lateCommands = new ArrayList<>();
@@ -103,6 +117,7 @@ class MetadataStateMachineSimulation {
             random = new SplittableRandom(seed);
             cluster.settings =
                     new PlannerSettings(500, 1 << 20, 1 << 10, 5_000, 20_000, 3_000, 10_000, 2, 2, 4, 3, 2, 60_000);
+            cluster.clusterConfig("metadata.object.grace.ms", OBJECT_GRACE_MS);
             int bookies = 3 + random.nextInt(3);
             for (int id = 1; id <= bookies; id++) {
                 registerBookie(id, true);
@@ -220,14 +235,13 @@ class MetadataStateMachineSimulation {
         }
 
         private Optional<PartitionState> somePartition() {
-            List<PartitionState> all = new ArrayList<>();
-            cluster.image().topics().forEach(t -> all.addAll(cluster.image().partitions(t.id())));
+            List<PartitionState> all = partitions();
             return all.isEmpty() ? Optional.empty() : Optional.of(all.get(random.nextInt(all.size())));
         }
 
         private void deleteSomeTopic() {
             List<Topic> topics = List.copyOf(cluster.image().topics());
-            if (topics.size() > 2) {
+            if (topics.size() > TOPICS_MIN) {
                 Topic topic = topics.get(random.nextInt(topics.size()));
                 cluster.done(MetadataCommand.newBuilder()
                         .setDeleteTopic(DeleteTopicCommand.newBuilder().setId(ProtoModel.toProto(topic.id()))));
@@ -281,8 +295,7 @@ class MetadataStateMachineSimulation {
 
         /** Asks for a rewrite of some neighbours, and exchanges it for them at once, late, or never. */
         private void ownerRewrites() {
-            List<PartitionState> all = new ArrayList<>();
-            cluster.image().topics().forEach(t -> all.addAll(cluster.image().partitions(t.id())));
+            List<PartitionState> all = partitions();
             all.removeIf(p -> someNeighbours(p).isEmpty());
             if (!all.isEmpty()) {
                 ownerRewrites(all.get(random.nextInt(all.size())));
@@ -360,12 +373,12 @@ class MetadataStateMachineSimulation {
                         .setFailTask(FailTaskCommand.newBuilder().setTask(task.taskId())));
             } else if (task instanceof BookieTask.Offload offload) {
                 ObjectRef object = cluster.objectOf(offload);
-                bucket.add(object.key());
+                bucket.put(object.key(), Held.of(offload, object));
                 apply(Cluster.commit(offload, object));
             } else if (task instanceof BookieTask.BuildManifest build) {
                 apply(manifests.built(build, cluster.image()));
             } else if (task instanceof BookieTask.PruneManifest prune) {
-                bucket.removeAll(manifests.deletedBy(prune));
+                bucket.keySet().removeAll(manifests.deletedBy(prune));
                 check();
                 apply(manifests.pruned(prune));
             } else {
@@ -381,8 +394,38 @@ class MetadataStateMachineSimulation {
             } else if (task instanceof BookieTask.CopyReplica copy) {
                 held.computeIfAbsent(copy.segment(), s -> new TreeSet<>()).add(copy.bookie());
             } else if (task instanceof BookieTask.DeleteObject delete) {
-                bucket.remove(delete.key());
+                Held gone = bucket.remove(delete.key());
+                if (gone != null) {
+                    checkRestorable(gone);
+                }
             }
+        }
+
+        /** Should all bookies be lost now: what they alone have the newest form of was once in the bucket, and is still there in an older one. */
+        private void checkRestorable(Held gone) {
+            PartitionState partition =
+                    cluster.image().partition(gone.partition()).orElse(null);
+            if (partition == null) {
+                return;
+            }
+            for (SegmentDescriptor segment : partition.chain().segments()) {
+                long from = Math.max(Math.max(gone.startOffset(), segment.startOffset()), partition.logStartOffset());
+                long to = Math.min(gone.endOffset(), segment.endOffset());
+                while (segment.state() == SegmentDescriptor.State.SEALED && !segment.isOffloaded() && from < to) {
+                    from = heldInBucketUpTo(partition.id(), from);
+                }
+            }
+        }
+
+        private long heldInBucketUpTo(PartitionId partition, long offset) {
+            return bucket.values().stream()
+                    .filter(held -> held.partition().equals(partition)
+                            && held.startOffset() <= offset
+                            && held.endOffset() > offset)
+                    .mapToLong(Held::endOffset)
+                    .max()
+                    .orElseThrow(
+                            () -> new AssertionError("I-11 of " + partition + " a restoration would miss " + offset));
         }
 
         private void reportAboutReplica() {
@@ -511,7 +554,7 @@ class MetadataStateMachineSimulation {
                 segment.object()
                         .ifPresent(object -> assertThat(bucket)
                                 .as("I-11 what may be read is there")
-                                .contains(object.key()));
+                                .containsKey(object.key()));
             }
         }
 
@@ -597,15 +640,68 @@ class MetadataStateMachineSimulation {
                 }
             }
             throw new AssertionError("Work is left: " + cluster.image().tasks() + " "
-                    + cluster.image().taskIndex().deadObjects());
+                    + cluster.image().taskIndex().deadObjects() + " "
+                    + partitions().stream().filter(this::isHeadLeftInRaft).toList());
         }
 
         /** Of a rewrite whose every copy is lost there is only what it replaced: that stays for a restoration (ADR 0091). */
         private boolean isAllThatIsLeft(DeadObject dead) {
-            return dead.isTheOnlyOneInTheBucket(cluster.image())
-                    && cluster.segment(new SegmentId(dead.replacedBy()))
-                            .replicas()
-                            .isEmpty();
+            if (!dead.isTheOnlyOneInTheBucket(cluster.image())) {
+                return false;
+            }
+            DeadObject.Held held = dead.held().orElseThrow();
+            return cluster.partition(held.partition()).chain().segments().stream()
+                    .filter(segment ->
+                            segment.startOffset() < held.endOffset() && segment.endOffset() > held.startOffset())
+                    .allMatch(segment ->
+                            segment.isOffloaded() || segment.replicas().isEmpty());
+        }
+
+        /** Whether so much of a chain's head is in object storage alone that it ought to be in a manifest. */
+        private boolean isHeadLeftInRaft(PartitionState partition) {
+            Topic topic = cluster.image().topic(partition.id().topic()).orElseThrow();
+            if (topic.configs().get("cleanup.policy").equals("compact")) {
+                return false;
+            }
+            List<SegmentDescriptor> segments = List.copyOf(partition.chain().segments());
+            boolean isOpen = partition.chain().open().isPresent();
+            for (int count = segments.size() - (isOpen ? 2 : 1);
+                    count >= cluster.settings.manifestSegmentsMin();
+                    count--) {
+                if (isInObjectStorageAlone(segments.subList(0, count))
+                        && isBetweenObjects(
+                                partition.id(),
+                                segments,
+                                segments.get(count - 1).endOffset())) {
+                    return true;
+                }
+            }
+            return false;
+        }
+
+        private static boolean isInObjectStorageAlone(List<SegmentDescriptor> segments) {
+            return segments.stream()
+                    .allMatch(segment -> segment.isOffloaded()
+                            && segment.replicas().isEmpty()
+                            && segment.unconfirmed().isEmpty());
+        }
+
+        private boolean isBetweenObjects(PartitionId partition, List<SegmentDescriptor> segments, long offset) {
+            return segments.stream()
+                            .flatMap(segment -> segment.object().stream())
+                            .noneMatch(object -> object.startOffset() < offset && object.endOffset() > offset)
+                    && bucket.entrySet().stream()
+                            .filter(held -> cluster.image().replacedObjects().contains(held.getKey()))
+                            .map(Map.Entry::getValue)
+                            .noneMatch(held -> held.partition().equals(partition)
+                                    && held.startOffset() < offset
+                                    && held.endOffset() > offset);
+        }
+
+        private List<PartitionState> partitions() {
+            List<PartitionState> all = new ArrayList<>();
+            cluster.image().topics().forEach(t -> all.addAll(cluster.image().partitions(t.id())));
+            return all;
         }
 
         private void finishTask(BookieTask task) {
@@ -613,12 +709,13 @@ class MetadataStateMachineSimulation {
                 return;
             }
             if (task instanceof BookieTask.Offload offload) {
-                bucket.add(cluster.objectOf(offload).key());
-                cluster.done(Cluster.commit(offload, cluster.objectOf(offload)));
+                ObjectRef object = cluster.objectOf(offload);
+                bucket.put(object.key(), Held.of(offload, object));
+                cluster.done(Cluster.commit(offload, object));
             } else if (task instanceof BookieTask.BuildManifest build) {
                 cluster.done(manifests.built(build, cluster.image()));
             } else if (task instanceof BookieTask.PruneManifest prune) {
-                bucket.removeAll(manifests.deletedBy(prune));
+                bucket.keySet().removeAll(manifests.deletedBy(prune));
                 cluster.done(manifests.pruned(prune));
             } else {
                 carryOut(task);

@@ -11,6 +11,7 @@ import io.varve.metadata.model.SegmentChain;
 import io.varve.metadata.model.SegmentDescriptor;
 import io.varve.metadata.model.SegmentDescriptor.State;
 import io.varve.protocol.meta.CommandReply;
+import io.varve.protocol.meta.DeleteTopicCommand;
 import io.varve.protocol.meta.MetadataCommand;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
@@ -27,10 +28,10 @@ class RewriteCommandsTest {
 
     @BeforeEach
     void threeSealedSegmentsAndAnOpenOne() {
-        cluster.rolled(partition, 0);
-        cluster.rolled(partition, 10);
-        cluster.rolled(partition, 30);
-        cluster.rolled(partition, 60);
+        for (long end : new long[] {0, 10, 30, 60}) {
+            cluster.rolled(partition, end);
+            cluster.nowMs += 100;
+        }
         List<SegmentDescriptor> all =
                 List.copyOf(cluster.partition(partition).chain().segments());
         first = all.get(0);
@@ -170,6 +171,25 @@ class RewriteCommandsTest {
         assertThat(cluster.segment(again.id()).compactedEnd()).isEqualTo(40);
     }
 
+    /** {@code max.compaction.lag.ms} goes by when the oldest record may have been written that no pass has looked at. */
+    @Test
+    void whatIsLeftOfAPassIsAsOldAsItWas() {
+        cluster.nowMs += 1_000_000;
+        SegmentDescriptor rewrite = rewriteOf(first, second, third);
+        cluster.done(replaceUpTo(20, rewrite, first, second, third));
+        SegmentDescriptor part = cluster.segment(rewrite.id());
+        assertThat(part.createdMs()).as("of the second segment").isEqualTo(second.createdMs());
+
+        cluster.nowMs += 1_000_000;
+        SegmentDescriptor again = rewriteOf(part);
+        cluster.done(replaceUpTo(40, again, part));
+        assertThat(cluster.segment(again.id()).createdMs()).isEqualTo(second.createdMs());
+
+        SegmentDescriptor all = rewriteOf(cluster.segment(again.id()));
+        cluster.done(replace(all, cluster.segment(again.id())));
+        assertThat(cluster.segment(all.id()).createdMs()).as("nothing is left").isEqualTo(cluster.nowMs);
+    }
+
     @Test
     void oneRewriteIsOfABoundedNumberOfSegments() {
         PartitionId fine = new PartitionId(cluster.topic("long", 1, 3, "cleanup.policy", "compact"), 0);
@@ -246,17 +266,82 @@ class RewriteCommandsTest {
                 .hasSize(3);
     }
 
-    /** Of segments that were merged before the topic was compacted some go, whatever the order; the object stays until the last of them went. */
+    /** Several rewrites can take the place of what one object holds. */
     @Test
-    void anObjectStaysAsLongAsOneOfItsSegmentsIsInIt_I11() {
+    void everyRewriteOfWhatAnObjectHeldIsWaitedFor_I11() {
+        String merged = merged();
+        SegmentDescriptor earlier = rewriteOf(first, second);
+        cluster.done(replace(earlier, first, second));
+        SegmentDescriptor later = rewriteOf(third);
+        cluster.done(replace(later, third));
+        cluster.nowMs += 3_600_000;
+        cluster.plan();
+        upload(later);
+        assertThat(cluster.tasks(BookieTask.DeleteObject.class))
+                .as("the earlier rewrite is on bookies alone")
+                .isEmpty();
+        assertThat(cluster.image().replacedObjects()).containsExactly(merged);
+        upload(earlier);
+        assertThat(cluster.tasks(BookieTask.DeleteObject.class))
+                .extracting(BookieTask.DeleteObject::key)
+                .containsExactly(merged);
+    }
+
+    /** Whatever takes the last segment out of an object: what was in it before may be there as a rewrite alone. */
+    @Test
+    void aRewriteIsWaitedForAlsoIfRetentionTakesTheRestOfTheObject_I11() {
+        String merged = merged();
+        SegmentDescriptor rewrite = rewriteOf(second, third);
+        cluster.done(replace(rewrite, second, third));
+        cluster.done(Cluster.advance(partition, epoch(), 10));
+        cluster.nowMs += 3_600_000;
+        cluster.plan();
+        assertThat(cluster.image().segment(first.id())).as("trimmed").isEmpty();
+        cluster.nowMs += 61_000;
+        cluster.plan();
+        assertThat(cluster.tasks(BookieTask.DeleteObject.class)).isEmpty();
+        upload(rewrite);
+        assertThat(cluster.tasks(BookieTask.DeleteObject.class))
+                .extracting(BookieTask.DeleteObject::key)
+                .containsExactly(merged);
+    }
+
+    @Test
+    void nothingOfADeletedTopicIsWaitedFor() {
+        String merged = merged();
+        SegmentDescriptor rewrite = rewriteOf(first, second, third);
+        cluster.done(replace(rewrite, first, second, third));
+        assertThat(cluster.image().replacedObjects()).containsExactly(merged);
+        cluster.done(MetadataCommand.newBuilder()
+                .setDeleteTopic(DeleteTopicCommand.newBuilder().setId(ProtoModel.toProto(partition.topic()))));
+        assertThat(cluster.image().replacedObjects()).isEmpty();
+    }
+
+    /** Puts the three segments into one object, as they are before their topic is compacted; answers its key. */
+    private String merged() {
         cluster.topicConfig(partition.topic(), "cleanup.policy", "delete");
         cluster.topicConfig(partition.topic(), "retention.ms", "-1");
         cluster.nowMs += 3_600_000;
         cluster.offloadAll();
-        String merged = cluster.segment(first.id()).object().orElseThrow().key();
-        assertThat(cluster.segment(third.id()).object().orElseThrow().key()).isEqualTo(merged);
         cluster.topicConfig(partition.topic(), "cleanup.policy", "compact,delete");
+        String key = cluster.segment(first.id()).object().orElseThrow().key();
+        assertThat(cluster.segment(third.id()).object().orElseThrow().key()).isEqualTo(key);
+        return key;
+    }
 
+    private void upload(SegmentDescriptor segment) {
+        BookieTask.Offload offload = cluster.tasks(BookieTask.Offload.class).stream()
+                .filter(task -> task.segments().equals(List.of(segment.id())))
+                .findFirst()
+                .orElseThrow();
+        cluster.done(Cluster.commit(offload, cluster.objectOf(offload)));
+        cluster.plan();
+    }
+
+    /** Of segments that were merged before the topic was compacted some go, whatever the order; the object stays until the last of them went. */
+    @Test
+    void anObjectStaysAsLongAsOneOfItsSegmentsIsInIt_I11() {
+        String merged = merged();
         cluster.done(Cluster.advance(partition, epoch(), 10));
         SegmentDescriptor rewrite = rewriteOf(second);
         cluster.done(replace(rewrite, second));

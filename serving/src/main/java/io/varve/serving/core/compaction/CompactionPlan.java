@@ -27,7 +27,7 @@ public record CompactionPlan(List<Segment> segments, long dirtyOffset, List<Grou
      * @param endOffset exclusive
      * @param bytes of its entries
      * @param dirtyFrom from where on no pass has looked at it: its base if none has at all, its end if there is nothing left to look at
-     * @param oldestTimestampMs a time at or after which its first records were written, as early as is known, or -1
+     * @param oldestTimestampMs a time at or after which the first of its records was written that no pass has looked at, as early as is known, or -1
      * @param ageStampMs the time of its newest record, as far as that can be believed
      */
     public record Segment(
