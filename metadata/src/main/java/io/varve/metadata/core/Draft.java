@@ -133,16 +133,19 @@ final class Draft {
         add(record().setPartition(partition));
     }
 
-    /** Notes what nobody may read any longer of what a partition's manifest describes, unless something is noted already. */
+    /** Notes what nobody may read any longer of what a partition's manifest describes, unless something is noted already; of a deleted topic that is all of it, whatever was noted before. */
     void noteDeadStretch(PartitionId id, long notBeforeMs) {
         PartitionState partition = image.partitionIndex().find(id);
         ManifestRef manifest = partition.chain().manifest().orElse(null);
-        if (manifest == null || image.taskIndex().manifests().deadStretches().containsKey(id)) {
+        if (manifest == null) {
             return;
         }
+        ManifestWork.DeadStretch noted =
+                image.taskIndex().manifests().deadStretches().get(id);
         boolean isCondemned = image.partitionIndex().condemned().containsKey(id);
-        long below = isCondemned ? manifest.endOffset() : partition.logStartOffset();
-        if (manifest.isPrunableBelow(below)) {
+        long below = isCondemned ? BookieTask.PruneManifest.EVERYTHING : partition.logStartOffset();
+        boolean isNoted = noted != null && (!isCondemned || noted.belowOffset() == below);
+        if (!isNoted && manifest.isPrunableBelow(below)) {
             deadStretch(id, new ManifestWork.DeadStretch(below, new Retry(0, notBeforeMs)));
         }
     }

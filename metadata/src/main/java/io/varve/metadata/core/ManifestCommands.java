@@ -188,9 +188,21 @@ final class ManifestCommands {
             ManifestWork.DeadStretch dead =
                     draft.image().taskIndex().manifests().deadStretches().get(prune.partition());
             if (dead != null) {
-                Retry later = Retry.after(dead.when().attempts(), draft.nowMs());
-                draft.deadStretch(prune.partition(), new ManifestWork.DeadStretch(dead.belowOffset(), later));
+                later(draft, prune.partition(), dead);
             }
+        }
+    }
+
+    /** What can't be pruned in part, for it can't be read, may be given up as a whole when the log's start has passed it. */
+    private static void later(Draft draft, PartitionId id, ManifestWork.DeadStretch dead) {
+        Retry later = Retry.after(dead.when().attempts(), draft.nowMs());
+        long logStartOffset = draft.image().partitionIndex().find(id).logStartOffset();
+        if (logStartOffset > dead.belowOffset()) {
+            long notBeforeMs = Math.max(later.notBeforeMs(), draft.objectsNotBeforeMs());
+            draft.deadStretch(
+                    id, new ManifestWork.DeadStretch(logStartOffset, new Retry(later.attempts(), notBeforeMs)));
+        } else {
+            draft.deadStretch(id, new ManifestWork.DeadStretch(dead.belowOffset(), later));
         }
     }
 }

@@ -4,15 +4,19 @@ import io.varve.base.SegmentId;
 import io.varve.metadata.model.BookieInfo;
 import io.varve.metadata.model.BookieTask;
 import io.varve.metadata.model.ManifestRef;
-import io.varve.metadata.model.ObjectRef;
+import io.varve.metadata.model.ObjectKeys;
 import io.varve.metadata.model.PartitionState;
 import io.varve.metadata.model.SegmentDescriptor;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
  * The head of a chain that can leave Raft for the partition's manifest: segments that object storage alone holds, of which no bookie has a copy left and nobody is at work on
- * one, up to the end of an object, so that no object is described in two places. The last segment stays, for it says where the log goes on; and so does the last sealed one before an open one: a takeover that needs
- * to look into it must not have to read a manifest first.
+ * one. It ends at an offset that no object lies on both sides of: none that is described below reaches beyond it, and none that is described from there on begins before it, as what is left of a merged object does
+ * behind the rewrites of its first segments. So whoever compares a manifest with a listing of the bucket, where objects stand in the order in which they begin, has all of a stretch on one side. The last segment stays,
+ * for it says where the log goes on; and so does the last sealed one before an open one: a takeover that needs to look into it must not have to read a manifest first.
  *
  * @param segments how many
  */
@@ -30,36 +34,68 @@ record MovableStretch(long startOffset, long endOffset, int segments) {
         if (isDead) {
             return Optional.empty();
         }
+        List<MovableStretch> stretches = upToWholeObjects(partition, described, image);
+        withoutCutObjects(stretches, partition, image);
+        return stretches.isEmpty() ? Optional.empty() : Optional.of(stretches.get(stretches.size() - 1));
+    }
+
+    /** Those at whose end no object that is described in them goes on, the shortest first. */
+    private static List<MovableStretch> upToWholeObjects(
+            PartitionState partition, long describedEnd, MetadataImage image) {
         SegmentDescriptor last = partition.chain().last().orElseThrow();
         int stay = last.state() == SegmentDescriptor.State.OPEN ? 2 : 1;
         int segmentsMost = Math.min(
                 BookieTask.BuildManifest.SEGMENTS_MAX, partition.chain().size() - stay);
-        long endOffset = 0;
-        int wholeObjects = 0;
-        int seen = 0;
-        ObjectRef before = null;
+        List<MovableStretch> stretches = new ArrayList<>();
+        long startOffset = partition.chain().first().orElseThrow().startOffset();
+        long objectsEnd = 0;
+        int segments = 0;
         for (SegmentDescriptor segment : partition.chain().segments()) {
-            if (seen >= segmentsMost || !isMovable(segment, image)) {
+            boolean isNext = segments < segmentsMost
+                    && isMovable(segment, image)
+                    && segment.object().orElseThrow().startOffset() >= describedEnd;
+            if (!isNext) {
                 break;
             }
-            ObjectRef object = segment.object().orElseThrow();
-            // Whoever compares manifest and bucket goes by the keys, which say where objects begin.
-            boolean isInOrder = before == null
-                    ? object.startOffset() >= described
-                    : object.equals(before) || object.startOffset() >= before.endOffset();
-            if (!isInOrder) {
-                break;
-            }
-            before = object;
-            seen++;
-            if (segment.endOffset() == object.endOffset()) {
-                endOffset = segment.endOffset();
-                wholeObjects = seen;
+            segments++;
+            objectsEnd = Math.max(objectsEnd, segment.object().orElseThrow().endOffset());
+            if (objectsEnd == segment.endOffset()) {
+                stretches.add(new MovableStretch(startOffset, objectsEnd, segments));
             }
         }
-        return wholeObjects == 0
-                ? Optional.empty()
-                : Optional.of(new MovableStretch(first.startOffset(), endOffset, wholeObjects));
+        return stretches;
+    }
+
+    /** Takes those away that end within an object which something else needs: what follows in the chain, or a restoration (ADR 0091). */
+    private static void withoutCutObjects(
+            List<MovableStretch> stretches, PartitionState partition, MetadataImage image) {
+        if (stretches.isEmpty()) {
+            return;
+        }
+        int lastOnes = stretches.get(stretches.size() - 1).segments() + OffloadPlanner.SEGMENTS_PER_OBJECT_MAX;
+        int seen = 0;
+        for (SegmentDescriptor segment : partition.chain().segments()) {
+            if (++seen > lastOnes) {
+                break;
+            }
+            // Nothing ends within an object that begins where its segment does.
+            segment.object()
+                    .filter(object -> object.startOffset() < segment.startOffset())
+                    .ifPresent(object -> stretches.removeIf(stretch -> stretch.endOffset() <= segment.startOffset()
+                            && stretch.endOffset() > object.startOffset()));
+        }
+        String prefix = ObjectKeys.partitionPrefix(image.bucketId(), partition.id());
+        for (Map.Entry<String, DeadObject> dead :
+                image.taskIndex().deadObjects().tailMap(prefix, true).entrySet()) {
+            if (!dead.getKey().startsWith(prefix)) {
+                break;
+            }
+            dead.getValue()
+                    .held()
+                    .filter(held -> held.isTheOnlyOneInTheBucket(image))
+                    .ifPresent(held -> stretches.removeIf(stretch ->
+                            stretch.endOffset() > held.startOffset() && stretch.endOffset() < held.endOffset()));
+        }
     }
 
     private static boolean isMovable(SegmentDescriptor segment, MetadataImage image) {

@@ -23,7 +23,8 @@ import java.util.TreeMap;
  */
 final class OffloadPlanner {
 
-    private static final int SEGMENTS_PER_OBJECT_MAX = 64;
+    /** No object was ever made of more. */
+    static final int SEGMENTS_PER_OBJECT_MAX = 64;
 
     private OffloadPlanner() {}
 

@@ -108,10 +108,14 @@ public sealed interface BookieTask {
      *
      * @param taskId also the generation of a root that is written
      * @param manifest whose objects
-     * @param belowOffset objects that end at or below it; may be far beyond the manifest's end
+     * @param belowOffset objects that end at or below it; may be far beyond the manifest's end. {@link #EVERYTHING} if the topic was deleted
      */
     record PruneManifest(long taskId, BookieId bookie, PartitionId partition, ManifestRef manifest, long belowOffset)
             implements BookieTask {
+
+        /** Nothing of the partition is needed any longer, whether the manifest describes it or not. */
+        public static final long EVERYTHING = Long.MAX_VALUE;
+
         public PruneManifest {
             Objects.requireNonNull(manifest, "manifest");
         }

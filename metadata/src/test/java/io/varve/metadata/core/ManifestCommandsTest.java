@@ -17,8 +17,11 @@ import io.varve.metadata.model.SegmentDescriptor;
 import io.varve.protocol.meta.AlterTopicConfigsCommand;
 import io.varve.protocol.meta.ConfigChangeProto;
 import io.varve.protocol.meta.DeleteTopicCommand;
+import io.varve.protocol.meta.DropLocalStep;
 import io.varve.protocol.meta.FailTaskCommand;
 import io.varve.protocol.meta.MetadataCommand;
+import io.varve.protocol.meta.PlanCommand;
+import io.varve.protocol.meta.PlanStep;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -140,9 +143,58 @@ class ManifestCommandsTest {
         assertThat(manifest(partition)).isPresent();
     }
 
-    /** Whoever compares a manifest with a listing of the bucket goes by keys, and those by where objects begin. */
+    /** What compaction leaves behind of a merged object begins before the rewrites of its first segments end: they move together, for the bucket lists objects in the order in which they begin. */
     @Test
-    void anObjectThatBeginsBeforeWhatTheManifestDescribesStaysInRaft() {
+    void whatIsLeftOfAMergedObjectMovesWithTheRewritesOfItsFirstSegments() {
+        PartitionId partition = partlyRewritten();
+        cluster.topicConfig(partition.topic(), "cleanup.policy", "delete");
+        cluster.rolled(partition, 50);
+        dropLocalCopies(partition, 3);
+        assertThat(cluster.partition(partition).chain().segments())
+                .extracting(
+                        segment -> segment.object().map(ObjectRef::startOffset).orElse(-1L))
+                .as("of the rewrite, of what is left of the merged one, and of what is open")
+                .startsWith(0L, 0L, 0L);
+        build();
+        assertThat(manifest(partition)).hasValueSatisfying(manifest -> {
+            assertThat(manifest.endOffset()).isEqualTo(40);
+            assertThat(manifest.segments()).isEqualTo(3);
+        });
+        assertThat(cluster.partition(partition).chain().first().orElseThrow().startOffset())
+                .isEqualTo(40);
+    }
+
+    @Test
+    void aManifestDoesNotEndWithinAnObjectThatFollowsInTheChain() {
+        PartitionId partition = partlyRewritten();
+        cluster.rolled(partition, 50);
+        dropLocalCopies(partition, 1);
+        assertThat(movable(partition)).as("the rewrite alone").isEmpty();
+        dropLocalCopies(partition, 3);
+        assertThat(movable(partition)).hasValue(new MovableStretch(0, 40, 3));
+    }
+
+    /** A restoration goes through a manifest and what begins behind it. */
+    @Test
+    void aManifestDoesNotEndWithinAnObjectThatStandsInForARewrite_I11() {
+        PartitionId partition = partlyRewritten();
+        List<SegmentDescriptor> rest =
+                List.copyOf(cluster.partition(partition).chain().segments()).subList(1, 3);
+        SegmentDescriptor rewrite = rewritten(partition, rest);
+        cluster.rolled(partition, 50);
+        dropLocalCopies(partition, 1);
+        assertThat(cluster.segment(rewrite.id()).isOffloaded()).isFalse();
+        assertThat(movable(partition))
+                .as("the merged object is all that the bucket has of the second rewrite")
+                .isEmpty();
+        cluster.offloadAll();
+        assertThat(movable(partition)).hasValue(new MovableStretch(0, 20, 1));
+        dropLocalCopies(partition, 2);
+        assertThat(movable(partition)).hasValue(new MovableStretch(0, 40, 2));
+    }
+
+    /** Four segments of ten offsets in one object, of which a rewrite took the place of the first two; uploaded. One more is open. */
+    private PartitionId partlyRewritten() {
         PartitionId partition = partition(endless());
         cluster.settings = new PlannerSettings(
                 1_000, 256 << 20, 1 << 20, 5_000, 600_000, 30_000, 600_000, 4, 2, 32, 2, 2, 600_000);
@@ -150,27 +202,38 @@ class ManifestCommandsTest {
         for (int i = 1; i <= 4; i++) {
             cluster.rolled(partition, i * 10L);
         }
-        cluster.nowMs += 61_000;
+        cluster.nowMs += 10_000;
         cluster.offloadAll();
         cluster.topicConfig(partition.topic(), "cleanup.policy", "compact");
-        List<SegmentDescriptor> merged =
-                List.copyOf(cluster.partition(partition).chain().segments()).subList(0, 2);
-        SegmentDescriptor rewrite = cluster.segment(new SegmentId(
-                cluster.done(Cluster.allocateRewrite(partition, 0, merged)).getSegment()));
-        cluster.done(Cluster.replace(partition, 0, Cluster.seal(rewrite, 20), merged));
+        rewritten(
+                partition,
+                List.copyOf(cluster.partition(partition).chain().segments()).subList(0, 2));
+        cluster.nowMs += 10_000;
         cluster.offloadAll();
-        cluster.topicConfig(partition.topic(), "cleanup.policy", "delete");
-        cluster.rolled(partition, 50);
-        cluster.nowMs += 61_000;
-        cluster.plan();
+        return partition;
+    }
+
+    private SegmentDescriptor rewritten(PartitionId partition, List<SegmentDescriptor> inputs) {
+        SegmentDescriptor rewrite = cluster.segment(new SegmentId(
+                cluster.done(Cluster.allocateRewrite(partition, 0, inputs)).getSegment()));
+        cluster.done(Cluster.replace(partition, 0, Cluster.seal(rewrite, rewrite.endOffset()), inputs));
+        return rewrite;
+    }
+
+    /** Of the first segments, as far as object storage has them. */
+    private void dropLocalCopies(PartitionId partition, int segments) {
+        PlanCommand.Builder plan = PlanCommand.newBuilder();
+        cluster.partition(partition).chain().segments().stream()
+                .limit(segments)
+                .forEach(segment -> plan.addSteps(PlanStep.newBuilder()
+                        .setDropLocal(DropLocalStep.newBuilder()
+                                .setSegment(segment.id().value()))));
+        cluster.done(MetadataCommand.newBuilder().setPlan(plan));
         cluster.tasks(DeleteReplica.class).forEach(cluster::complete);
-        assertThat(cluster.partition(partition).chain().segments())
-                .extracting(
-                        segment -> segment.object().map(ObjectRef::startOffset).orElse(-1L))
-                .as("of the rewrite, of what is left of the merged one, and of what is open")
-                .startsWith(0L, 0L, 0L);
-        build();
-        assertThat(manifest(partition)).isEmpty();
+    }
+
+    private Optional<MovableStretch> movable(PartitionId partition) {
+        return MovableStretch.of(cluster.partition(partition), cluster.image());
     }
 
     @Test
@@ -289,6 +352,50 @@ class ManifestCommandsTest {
         cluster.plan();
         assertThat(cluster.image().condemned()).isEmpty();
         assertThat(cluster.image().taskIndex().manifests()).isEqualTo(ManifestWork.EMPTY);
+    }
+
+    /** What can't be read can't be pruned in part; nothing of a deleted topic is in part. */
+    @Test
+    void theDeletionOfATopicTakesThePlaceOfAPruningThatFails_I11() {
+        PartitionId partition = withManifest(10, endless());
+        cluster.done(Cluster.advance(partition, 0, 35));
+        cluster.nowMs += ClusterConfigSchema.OBJECT_GRACE_MS_DEFAULT;
+        cluster.plan();
+        failAll(PruneManifest.class);
+        cluster.done(MetadataCommand.newBuilder()
+                .setDeleteTopic(DeleteTopicCommand.newBuilder().setId(ProtoModel.toProto(partition.topic()))));
+        cluster.nowMs += ClusterConfigSchema.OBJECT_GRACE_MS_DEFAULT;
+        cluster.plan();
+        assertThat(cluster.tasks(PruneManifest.class))
+                .extracting(PruneManifest::belowOffset)
+                .containsExactly(Long.MAX_VALUE);
+        failAll(PruneManifest.class);
+        cluster.nowMs += 30_000;
+        prune();
+        cluster.plan();
+        assertThat(cluster.image().condemned()).isEmpty();
+    }
+
+    /** A manifest that is lost is given up when the log's start has passed its end, and not before. */
+    @Test
+    void aPruningThatFailsIsTriedAgainUpToWhereTheLogStartsByThen_I11() {
+        PartitionId partition = withManifest(10, endless());
+        history(partition, 10, 2);
+        cluster.done(Cluster.advance(partition, 0, 35));
+        cluster.nowMs += ClusterConfigSchema.OBJECT_GRACE_MS_DEFAULT;
+        cluster.plan();
+        cluster.done(Cluster.advance(partition, 0, 115));
+        failAll(PruneManifest.class);
+        cluster.nowMs += 30_000;
+        cluster.plan();
+        assertThat(cluster.tasks(PruneManifest.class))
+                .as("readers may be on what lies between")
+                .isEmpty();
+        cluster.nowMs += ClusterConfigSchema.OBJECT_GRACE_MS_DEFAULT;
+        cluster.plan();
+        assertThat(cluster.tasks(PruneManifest.class))
+                .extracting(PruneManifest::belowOffset)
+                .containsExactly(115L);
     }
 
     @Test

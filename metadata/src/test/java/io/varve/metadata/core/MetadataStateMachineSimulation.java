@@ -634,7 +634,8 @@ class MetadataStateMachineSimulation {
                                 .manifests()
                                 .deadStretches()
                                 .isEmpty()
-                        && cluster.image().partitionIndex().condemned().isEmpty();
+                        && cluster.image().partitionIndex().condemned().isEmpty()
+                        && partitions().stream().noneMatch(this::isHeadLeftInRaft);
                 if (steps == 0 && isDone && cluster.cursor.isAtStart()) {
                     return;
                 }

@@ -27,7 +27,8 @@ public interface ManifestEditor {
      * before is deleted again without harm.
      *
      * @param generation as above, for the root if one is written
-     * @param belowOffset objects that end at or below it are deleted
+     * @param belowOffset objects that end at or below it are deleted; {@link io.varve.metadata.model.BookieTask.PruneManifest#EVERYTHING} if nothing of the partition is needed any longer: then what can't be read of
+     *     the manifest is no obstacle, and everything is deleted that the bucket lists of the partition
      * @param wanted asked before each deletion; when it no longer holds this fails
      */
     Edited prune(

@@ -6,7 +6,7 @@ import java.util.Iterator;
 import java.util.Optional;
 
 /**
- * How much of what a manifest names is in the bucket: both are gone through side by side, in the order of keys, which within a partition is that of offsets. So neither has to be in memory. One thread.
+ * How much of what a manifest names is in the bucket: both are gone through side by side, in the order of keys, which within a partition is that of the offsets at which objects begin. So neither has to be in memory. One thread.
  */
 public final class ManifestCover {
 
@@ -17,7 +17,7 @@ public final class ManifestCover {
     private long objects;
 
     /**
-     * @param named what it names, in order
+     * @param named what it names, in the order of keys
      */
     public ManifestCover(ManifestRef manifest, Iterator<ObjectRef> named) {
         this.manifest = manifest;
@@ -31,19 +31,25 @@ public final class ManifestCover {
         return startOffset < manifest.endOffset();
     }
 
-    /** The next object of the partition in the bucket. */
-    public void onListed(String key, long length) {
-        objects++;
+    /**
+     * The next object of the partition in the bucket.
+     *
+     * @return whether the manifest names it. One that begins in what the manifest covers and isn't named by it can hold what follows there, for the chain or compaction left a part of it
+     */
+    public boolean onListed(String key, long length) {
         while (next.isPresent() && next.get().key().compareTo(key) < 0) {
             miss();
         }
-        if (next.isPresent() && next.get().key().equals(key)) {
+        boolean isNamed = next.isPresent() && next.get().key().equals(key);
+        if (isNamed) {
+            objects++;
             if (next.get().length() == length) {
                 next = following();
             } else {
                 miss();
             }
         }
+        return isNamed;
     }
 
     /** The bucket has no more of it. */
@@ -58,7 +64,7 @@ public final class ManifestCover {
         return Math.min(fromOffset, manifest.endOffset());
     }
 
-    /** How many objects were listed. */
+    /** How many of those listed it names. */
     public long objects() {
         return objects;
     }

@@ -87,27 +87,36 @@ public record ManifestLeaf(PartitionId partition, List<SegmentDescriptor> segmen
     }
 
     /**
-     * Leaves for a run of segments, as full as they can be without an object that is in two of them.
+     * Leaves for a run of segments, as full as they can be if all that a leaf names is to begin in it, or before the first: so no object is in two of them, and what a listing of the bucket shows between two
+     * offsets is named by the leaves between those.
      *
      * @param segments in order, adjoining, not empty
      */
     public static List<ManifestLeaf> cut(PartitionId partition, List<SegmentDescriptor> segments) {
+        long[] starts = lowestStarts(segments);
         List<ManifestLeaf> leaves = new ArrayList<>();
         int from = 0;
         while (from < segments.size()) {
             int end = Math.min(segments.size(), from + SEGMENTS_MAX);
-            while (end < segments.size() && isInOneObject(segments.get(end - 1), segments.get(end))) {
+            while (end < segments.size() && starts[end] < segments.get(end).startOffset()) {
                 end--;
             }
-            Invariant.check(end > from, "an object has no more segments than a leaf", from);
+            Invariant.check(end > from, "objects that overlap have no more segments than a leaf", from);
             leaves.add(new ManifestLeaf(partition, segments.subList(from, end)));
             from = end;
         }
         return leaves;
     }
 
-    private static boolean isInOneObject(SegmentDescriptor before, SegmentDescriptor after) {
-        return before.object().equals(after.object());
+    /** Where the first object begins that a segment or one behind it is in. */
+    private static long[] lowestStarts(List<SegmentDescriptor> segments) {
+        long[] starts = new long[segments.size()];
+        long lowest = Long.MAX_VALUE;
+        for (int i = segments.size() - 1; i >= 0; i--) {
+            lowest = Math.min(lowest, segments.get(i).object().orElseThrow().startOffset());
+            starts[i] = lowest;
+        }
+        return starts;
     }
 
     /** How many bytes this takes in memory, nearly. */

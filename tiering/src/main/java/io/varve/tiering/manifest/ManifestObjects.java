@@ -11,9 +11,11 @@ import io.varve.tiering.object.ObjectStore;
 import java.util.ArrayDeque;
 import java.util.Iterator;
 import java.util.NoSuchElementException;
+import java.util.TreeMap;
 
 /**
- * The objects that a manifest names, in order, each once, from the start of its stretch on; a leaf of it in memory at a time. Blocks. One thread.
+ * The objects that a manifest names, in the order of their keys, each once, from the start of its stretch on; a leaf of it in memory at a time. In a leaf an object can come before another that begins before it: that
+ * one is what is left of a merged object of which the first segments were rewritten. Blocks. One thread.
  */
 public final class ManifestObjects implements Iterator<ObjectRef> {
 
@@ -22,7 +24,6 @@ public final class ManifestObjects implements Iterator<ObjectRef> {
     private final PartitionId partition;
     private final Iterator<ManifestRoot.Leaf> leaves;
     private final ArrayDeque<ObjectRef> coming = new ArrayDeque<>();
-    private long endOffset;
 
     /**
      * Reads the root.
@@ -33,7 +34,6 @@ public final class ManifestObjects implements Iterator<ObjectRef> {
         this.reads = new ManifestReads(store, clusterId);
         this.manifest = manifest;
         this.partition = partition;
-        this.endOffset = manifest.startOffset();
         this.leaves =
                 joined(manifest.key(), reads.root(manifest, partition)).leaves().iterator();
     }
@@ -42,20 +42,17 @@ public final class ManifestObjects implements Iterator<ObjectRef> {
     public boolean hasNext() {
         while (coming.isEmpty() && leaves.hasNext()) {
             ManifestRoot.Leaf leaf = leaves.next();
+            TreeMap<String, ObjectRef> named = new TreeMap<>();
             for (SegmentDescriptor segment : joined(reads.keyOf(leaf, partition), reads.leaf(leaf, partition))
                     .segments()) {
-                add(segment.object().orElseThrow());
+                if (segment.endOffset() > manifest.startOffset()) {
+                    ObjectRef object = segment.object().orElseThrow();
+                    named.put(object.key(), object);
+                }
             }
+            coming.addAll(named.values());
         }
         return !coming.isEmpty();
-    }
-
-    /** Several segments can be in one object, and the first ones lie below the stretch. */
-    private void add(ObjectRef object) {
-        if (object.endOffset() > endOffset && endOffset < manifest.endOffset()) {
-            coming.add(object);
-            endOffset = object.endOffset();
-        }
     }
 
     @Override

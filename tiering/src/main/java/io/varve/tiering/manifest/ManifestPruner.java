@@ -3,6 +3,7 @@ package io.varve.tiering.manifest;
 import static io.varve.tiering.manifest.ManifestReads.joined;
 
 import io.varve.base.PartitionId;
+import io.varve.metadata.model.BookieTask;
 import io.varve.metadata.model.ManifestRef;
 import io.varve.metadata.model.ObjectRef;
 import io.varve.metadata.model.SegmentDescriptor;
@@ -13,8 +14,10 @@ import io.varve.tiering.core.ManifestLeaf;
 import io.varve.tiering.core.ManifestMarks;
 import io.varve.tiering.core.ManifestRoot;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -22,49 +25,57 @@ import org.slf4j.LoggerFactory;
 /**
  * Takes the old end off a manifest. Objects are deleted before anything stops naming them (I-11), so that a crash leaves names behind and never objects; then, if
  * whole leaves were emptied, a root without them is written. What is left of the first leaf needs no new root: the pointer says where its stretch starts.
+ *
+ * <p>A root or a leaf that is gone or damaged names nothing any longer. If nothing of what it named may be read, it is given up, so that it holds up nothing else. What it named is then left to the scrubber; unless the topic was
+ * deleted: then everything goes that is listed under the partition's own keys.
  */
 final class ManifestPruner {
 
     private static final Logger log = LoggerFactory.getLogger(ManifestPruner.class);
 
-    /** How many leaves are looked through at a time: each has 4,096 segments, unless it is the last. */
+    /** How many leaves are emptied at a time: each has 4,096 segments, unless it is the last. */
     static final int LEAVES_MAX = 4;
+
+    /** A commit names no more. If more were lost, the scrubber finds what is damaged of them. */
+    private static final int SUPERSEDED_LEAVES_MAX = 100;
 
     private final ManifestReads reads;
     private final ManifestWriter writer;
     private final ObjectDeletion deletion;
+    private final PartitionKeys keys;
 
-    ManifestPruner(ManifestReads reads, ManifestWriter writer, ObjectDeletion deletion) {
+    ManifestPruner(ManifestReads reads, ManifestWriter writer, ObjectDeletion deletion, PartitionKeys keys) {
         this.reads = reads;
         this.writer = writer;
         this.deletion = deletion;
+        this.keys = keys;
     }
 
     /** As {@link io.varve.tiering.api.ManifestEditor#prune} says. */
     Edited prune(
             PartitionId partition, ManifestRef manifest, long generation, long belowOffset, BooleanSupplier wanted) {
-        ManifestRoot root;
-        try {
-            root = joined(manifest.key(), reads.root(manifest, partition));
-        } catch (RemoteReadException missing) {
-            if (missing.kind() == Kind.MISSING && belowOffset >= manifest.endOffset()) {
-                // Nobody will read it again, and what it named can't be known: the scrubber will find that.
-                log.error("event=manifest_missing partition={} reason=\"{}\"", partition, missing.getMessage());
-                return new Edited(Optional.empty(), List.of(manifest.key()));
-            }
-            throw missing;
+        Optional<ManifestRoot> root = unlessLost(
+                manifest.key(), partition, belowOffset >= manifest.endOffset(), reads.root(manifest, partition));
+        if (root.isEmpty()) {
+            return giveUp(partition, manifest, belowOffset, wanted);
         }
         Cut cut = new Cut(manifest);
-        List<ManifestRoot.Leaf> leaves = root.leaves();
+        List<ManifestRoot.Leaf> leaves = root.get().leaves();
         int emptied = 0;
         ManifestLeaf first = null;
-        while (emptied < leaves.size() && emptied < LEAVES_MAX && first == null) {
+        while (emptied < leaves.size() && first == null) {
             ManifestRoot.Leaf leaf = leaves.get(emptied);
-            Optional<ManifestLeaf> read = readUnlessGone(leaf, partition, belowOffset);
-            if (read.isPresent()) {
-                cut.below(read.get(), belowOffset);
-            } else {
+            Optional<ManifestLeaf> read = unlessLost(
+                    reads.keyOf(leaf, partition),
+                    partition,
+                    belowOffset >= leaf.endOffset(),
+                    reads.leaf(leaf, partition));
+            if (read.isEmpty() && belowOffset == BookieTask.PruneManifest.EVERYTHING) {
+                return giveUp(partition, manifest, belowOffset, wanted);
+            } else if (read.isEmpty()) {
                 cut.past(leaf);
+            } else if (emptied < LEAVES_MAX) {
+                cut.below(read.get(), belowOffset);
             }
             if (cut.startOffset == leaf.endOffset()) {
                 emptied++;
@@ -72,8 +83,42 @@ final class ManifestPruner {
                 first = read.orElseThrow();
             }
         }
-        deletion.delete(cut.dead, wanted);
-        return finish(partition, manifest, root, generation, cut, emptied, first);
+        deletion.delete(List.copyOf(cut.dead), wanted);
+        return finish(partition, manifest, root.get(), generation, cut, emptied, first);
+    }
+
+    /**
+     * What is read.
+     *
+     * @param isDead whether nothing of what it names may be read any longer
+     * @return empty if it is lost, and nothing is lost by that
+     */
+    private static <T> Optional<T> unlessLost(
+            String key, PartitionId partition, boolean isDead, CompletableFuture<T> reading) {
+        try {
+            return Optional.of(joined(key, reading));
+        } catch (RemoteReadException trouble) {
+            boolean isLost = trouble.kind() == Kind.MISSING || trouble.kind() == Kind.CORRUPT;
+            if (!isLost || !isDead) {
+                throw trouble;
+            }
+            log.error("event=manifest_lost partition={} reason=\"{}\"", partition, trouble.getMessage());
+            return Optional.empty();
+        }
+    }
+
+    /** Goes on without a manifest of which nothing may be read. */
+    private Edited giveUp(PartitionId partition, ManifestRef manifest, long belowOffset, BooleanSupplier wanted) {
+        long deleted = 0;
+        if (belowOffset == BookieTask.PruneManifest.EVERYTHING) {
+            // The pointer's own key first: whether the bucket is ours is looked at before something is deleted, also if
+            // nothing is listed.
+            deletion.delete(List.of(manifest.key()), wanted);
+            deleted = keys.forEachPage(partition, page -> deletion.delete(page, wanted));
+        }
+        log.error(
+                "event=manifest_given_up partition={} key={} deletedByListing={}", partition, manifest.key(), deleted);
+        return new Edited(Optional.empty(), List.of(manifest.key()));
     }
 
     private Edited finish(
@@ -83,26 +128,26 @@ final class ManifestPruner {
             long generation,
             Cut cut,
             int emptied,
-            ManifestLeaf firstLeft) {
+            ManifestLeaf first) {
         if (cut.startOffset == manifest.startOffset()) {
             return new Edited(Optional.of(manifest), List.of());
         }
         List<String> superseded = new ArrayList<>();
-        root.leaves().subList(0, emptied).forEach(leaf -> superseded.add(reads.keyOf(leaf, partition)));
-        if (emptied == root.leaves().size()) {
+        root.leaves()
+                .subList(0, Math.min(emptied, SUPERSEDED_LEAVES_MAX))
+                .forEach(leaf -> superseded.add(reads.keyOf(leaf, partition)));
+        if (first == null) {
             superseded.add(manifest.key());
             return new Edited(Optional.empty(), superseded);
         }
-        List<ManifestRoot.Leaf> left =
-                root.leaves().subList(emptied, root.leaves().size());
-        ManifestLeaf first = firstLeft != null
-                ? firstLeft
-                : joined(reads.keyOf(left.get(0), partition), reads.leaf(left.get(0), partition));
         long segments = manifest.segments() - cut.segments;
         long bytes = manifest.bytes() - cut.bytes;
         if (emptied > 0) {
             superseded.add(manifest.key());
-            ManifestRoot shorter = new ManifestRoot(partition, generation, left);
+            ManifestRoot shorter = new ManifestRoot(
+                    partition,
+                    generation,
+                    root.leaves().subList(emptied, root.leaves().size()));
             ManifestRef ref = writer.write(shorter, first, cut.startOffset, segments, bytes, manifest.maxTimestampMs());
             return new Edited(Optional.of(ref), superseded);
         }
@@ -120,24 +165,10 @@ final class ManifestPruner {
         return new Edited(Optional.of(ref), superseded);
     }
 
-    /** Empty for a leaf that isn't there and of which nothing may be read any longer: the scrubber will find what it named. */
-    private Optional<ManifestLeaf> readUnlessGone(ManifestRoot.Leaf leaf, PartitionId partition, long belowOffset) {
-        String key = reads.keyOf(leaf, partition);
-        try {
-            return Optional.of(joined(key, reads.leaf(leaf, partition)));
-        } catch (RemoteReadException missing) {
-            if (missing.kind() != Kind.MISSING || leaf.endOffset() > belowOffset) {
-                throw missing;
-            }
-            log.error("event=manifest_missing partition={} reason=\"{}\"", partition, missing.getMessage());
-            return Optional.empty();
-        }
-    }
-
     /** How much goes. */
     private static final class Cut {
 
-        private final List<String> dead = new ArrayList<>();
+        private final LinkedHashSet<String> dead = new LinkedHashSet<>();
         private long startOffset;
         private long segments;
         private long bytes;
@@ -156,9 +187,7 @@ final class ManifestPruner {
                 if (object.endOffset() > belowOffset) {
                     return;
                 }
-                if (dead.isEmpty() || !dead.get(dead.size() - 1).equals(object.key())) {
-                    dead.add(object.key());
-                }
+                dead.add(object.key());
                 segments++;
                 bytes += Math.max(0, segment.bytes());
                 startOffset = segment.endOffset();

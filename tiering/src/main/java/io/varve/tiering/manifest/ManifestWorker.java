@@ -19,7 +19,7 @@ public final class ManifestWorker implements ManifestEditor {
     public ManifestWorker(ObjectStore store, String clusterId) {
         ManifestReads reads = new ManifestReads(store, clusterId);
         this.writer = new ManifestWriter(store, clusterId, reads);
-        this.pruner = new ManifestPruner(reads, writer, new ObjectDeletion(store));
+        this.pruner = new ManifestPruner(reads, writer, new ObjectDeletion(store), new PartitionKeys(store, clusterId));
     }
 
     @Override

@@ -17,6 +17,7 @@ import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.BooleanSupplier;
 import java.util.function.LongConsumer;
 
 /**
@@ -51,7 +52,10 @@ final class RestoreSurvey {
         keep(survey.look(ObjectKeys.clusterPrefix(bucketId), this::isNamed, progress));
         covers.keySet().removeAll(unreadable);
         for (PartitionId partition : List.copyOf(covers.keySet())) {
-            orAsk(partition, () -> covers.get(partition).onEnd());
+            orAsk(partition, () -> {
+                covers.get(partition).onEnd();
+                return true;
+            });
         }
         covers.keySet().removeAll(unreadable);
         for (PartitionId partition : unreadable) {
@@ -90,9 +94,10 @@ final class RestoreSurvey {
             orAsk(
                     partition.id(),
                     () -> covers.put(
-                            partition.id(),
-                            new ManifestCover(
-                                    manifest, new ManifestObjects(store, bucketId, manifest, partition.id()))));
+                                    partition.id(),
+                                    new ManifestCover(
+                                            manifest, new ManifestObjects(store, bucketId, manifest, partition.id())))
+                            == null);
         }
     }
 
@@ -101,17 +106,17 @@ final class RestoreSurvey {
         if (cover == null || unreadable.contains(key.partition()) || !cover.covers(key.startOffset())) {
             return false;
         }
-        orAsk(key.partition(), () -> cover.onListed(object.key(), object.length()));
-        return true;
+        return orAsk(key.partition(), () -> cover.onListed(object.key(), object.length()));
     }
 
     /** Where the manifest can't be read the objects themselves are asked, later. */
-    private void orAsk(PartitionId partition, Runnable byTheManifest) {
+    private boolean orAsk(PartitionId partition, BooleanSupplier byTheManifest) {
         try {
-            byTheManifest.run();
+            return byTheManifest.getAsBoolean();
         } catch (RemoteReadException trouble) {
             lost.add("manifest of " + partition + ": " + trouble.getMessage() + "; its objects are asked instead");
             unreadable.add(partition);
+            return true;
         }
     }
 

@@ -7,6 +7,7 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.varve.base.InvariantViolation;
 import io.varve.base.PartitionId;
 import io.varve.base.SegmentId;
+import io.varve.metadata.model.BookieTask;
 import io.varve.metadata.model.ManifestRef;
 import io.varve.metadata.model.ObjectKeys;
 import io.varve.metadata.model.ObjectRef;
@@ -38,11 +39,12 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** A chain's offloaded head in manifests: found at two GETs, extended without touching what is read, never with a gap (I-8). */
+/** A chain's offloaded head in manifests: found at two GETs, extended without touching what is read, never with a gap (I-8); and what becomes of objects that nobody may read any longer (I-11). */
 class ManifestTest {
 
     private static final PartitionId PARTITION = TestSegments.PARTITION;
@@ -175,6 +177,91 @@ class ManifestTest {
         assertThat(worker.prune(PARTITION, ref, 2, 100, () -> true).manifest()).isEmpty();
     }
 
+    /** Whoever deletes a topic gets rid of it, whatever became of its manifest. */
+    @Test
+    void ofADeletedTopicEverythingGoesThatIsListedIfItsManifestCannotBeRead_I11() {
+        List<SegmentDescriptor> all = segments(0, ManifestLeaf.SEGMENTS_MAX + 500);
+        for (boolean isDamaged : new boolean[] {true, false}) {
+            for (String kind : List.of(".root", "-0001.leaf")) {
+                all.forEach(segment -> putObject(segment.object().orElseThrow().key()));
+                List<String> others = others();
+                others.forEach(this::putObject);
+                ManifestRef ref = built(Optional.empty(), 1, all);
+                String lost = keysEndingWith(kind).get(0);
+                if (isDamaged) {
+                    memory.overwrite(lost, new byte[100]);
+                } else {
+                    memory.delete(lost).join();
+                }
+                Edited edited = worker.prune(PARTITION, ref, 2, BookieTask.PruneManifest.EVERYTHING, () -> true);
+                assertThat(edited).isEqualTo(new Edited(Optional.empty(), List.of(ref.key())));
+                assertThat(memory.objects().keySet()).containsExactlyInAnyOrderElementsOf(others);
+                assertThat(worker.prune(PARTITION, ref, 3, BookieTask.PruneManifest.EVERYTHING, () -> true))
+                        .as("after a crash")
+                        .isEqualTo(edited);
+            }
+        }
+    }
+
+    /** Other partitions', another cluster's, and what isn't ours at all. */
+    private static List<String> others() {
+        PartitionId tenth = new PartitionId(PARTITION.topic(), 10 * PARTITION.index() + 10);
+        return List.of(
+                ObjectKeys.segment(TestSegments.CLUSTER, tenth, 0, 1),
+                ObjectKeys.segment("other", PARTITION, 0, 1),
+                ObjectKeys.partitionPrefix(TestSegments.CLUSTER, PARTITION) + "somebody-elses.txt");
+    }
+
+    private void putObject(String key) {
+        memory.put(key, ByteBuffer.allocate(1)).join();
+    }
+
+    @Test
+    void whatCannotBeReadForTheMomentIsNotGivenUp_I7() {
+        ManifestRef ref = built(Optional.empty(), 1, segments(0, 10));
+        for (StoreException.Kind kind : List.of(StoreException.Kind.FORBIDDEN, StoreException.Kind.TIMED_OUT)) {
+            store.once(Verb.GET, new Fault.Fail(kind));
+            assertThatThrownBy(() -> worker.prune(PARTITION, ref, 2, BookieTask.PruneManifest.EVERYTHING, () -> true))
+                    .isInstanceOf(RemoteReadException.class);
+            assertThat(memory.objects()).containsKey(ref.key());
+        }
+    }
+
+    /** Of a topic that lives the chain's objects, and those that stand in for rewrites, begin where they may. */
+    @Test
+    void ofALivingTopicADamagedManifestIsGivenUpWithoutTouchingWhatItMayHaveNamed() {
+        List<SegmentDescriptor> all = segments(0, 10);
+        all.forEach(segment -> putObject(segment.object().orElseThrow().key()));
+        ManifestRef ref = built(Optional.empty(), 1, all);
+        memory.overwrite(ref.key(), new byte[(int) ref.length()]);
+        assertThatThrownBy(() -> worker.prune(PARTITION, ref, 2, 60, () -> true))
+                .isInstanceOf(RemoteReadException.class);
+        assertThat(worker.prune(PARTITION, ref, 2, 100, () -> true).manifest()).isEmpty();
+        assertThat(segmentKeys()).hasSize(5);
+    }
+
+    @Test
+    void leavesThatAreLostAreGoneOver() throws Exception {
+        int leaf = ManifestLeaf.SEGMENTS_MAX;
+        List<SegmentDescriptor> all = segments(0, 2 * leaf + 10);
+        ManifestRef ref = built(Optional.empty(), 1, all);
+        memory.overwrite(keysEndingWith("-0000.leaf").get(0), new byte[100]);
+        memory.delete(keysEndingWith("-0001.leaf").get(0)).join();
+        Edited edited = worker.prune(PARTITION, ref, 2, (2L * leaf + 5) * OFFSETS_EACH, () -> true);
+        ManifestRef after = edited.manifest().orElseThrow();
+        assertThat(after.startOffset()).isEqualTo((2L * leaf + 4) * OFFSETS_EACH);
+        assertThat(after.segments()).isEqualTo(6);
+        assertThat(edited.superseded()).hasSize(3);
+        assertThat(get(manifests().segmentAt(after, PARTITION, after.endOffset() - 1)))
+                .hasValue(all.get(2 * leaf + 9));
+    }
+
+    private List<String> keysEndingWith(String end) {
+        return memory.objects().keySet().stream()
+                .filter(key -> key.endsWith(end))
+                .toList();
+    }
+
     /** The line on manifests in docs/TIERING.md. */
     @Test
     void anExtensionCostsTwoPutsAndUpToFiveGets() {
@@ -200,6 +287,68 @@ class ManifestTest {
         assertThat(leaves).hasSize(2);
         assertThat(leaves.get(0).segments()).hasSize(ManifestLeaf.SEGMENTS_MAX - 1);
         assertThat(leaves.get(1).segments()).hasSize(2);
+    }
+
+    /** What is left of a merged object stands behind the rewrites of its first segments, and begins before them. */
+    @Test
+    void aLeafBeginsWhereNothingBeginsEarlierThatFollows() {
+        int before = ManifestLeaf.SEGMENTS_MAX - 3;
+        List<SegmentDescriptor> all = new ArrayList<>(segments(0, before - 1));
+        all.addAll(partlyRewritten(before - 1, 6, 4));
+        all.addAll(segments(before + 5, 10));
+        List<ManifestLeaf> leaves = ManifestLeaf.cut(PARTITION, all);
+        assertThat(leaves).hasSize(2);
+        assertThat(leaves.get(1).startOffset()).isEqualTo((before - 1L) * OFFSETS_EACH);
+
+        ManifestRef ref = built(Optional.empty(), 1, all);
+        List<String> named = new ArrayList<>();
+        new ManifestObjects(store, TestSegments.CLUSTER, ref, PARTITION)
+                .forEachRemaining(object -> named.add(object.key()));
+        assertThat(named)
+                .as("in the order in which a bucket lists them")
+                .isSorted()
+                .doesNotHaveDuplicates()
+                .containsAll(all.stream()
+                        .map(segment -> segment.object().orElseThrow().key())
+                        .toList());
+        String merged = all.get(before + 4).object().orElseThrow().key();
+        KeyRange range = new KeyRange(
+                ObjectKeys.segment(TestSegments.CLUSTER, PARTITION, (before - 2L) * OFFSETS_EACH, Long.MAX_VALUE),
+                Optional.of(merged));
+        TreeSet<String> found = new TreeSet<>();
+        new ManifestWalk(store, TestSegments.CLUSTER)
+                .walk(
+                        ref,
+                        PARTITION,
+                        range.offsetFrom(TestSegments.CLUSTER, PARTITION),
+                        range.offsetUpTo(TestSegments.CLUSTER, PARTITION),
+                        segmentVisitor(segment ->
+                                found.add(segment.object().orElseThrow().key())));
+        assertThat(found).contains(merged);
+    }
+
+    /** Segments that were in one object, of which the first ones were rewritten, each by itself. */
+    private static List<SegmentDescriptor> partlyRewritten(int from, int count, int rewritten) {
+        List<SegmentDescriptor> segments = new ArrayList<>();
+        for (int i = from; i < from + count; i++) {
+            boolean isLeft = i >= from + rewritten;
+            int start = isLeft ? from : i;
+            int end = isLeft ? from + count : i + 1;
+            segments.add(segment(i, object(start, end, isLeft ? 900 : 2000 + i)));
+        }
+        return segments;
+    }
+
+    private static ObjectRef object(int from, int end, long attempt) {
+        long startOffset = (long) from * OFFSETS_EACH;
+        return new ObjectRef(
+                ObjectKeys.segment(TestSegments.CLUSTER, PARTITION, startOffset, attempt),
+                attempt,
+                5000 + attempt,
+                77,
+                startOffset,
+                (long) end * OFFSETS_EACH,
+                1_000_000);
     }
 
     @Test
@@ -244,7 +393,17 @@ class ManifestTest {
         ManifestRef ref = built(Optional.empty(), 1, segments(1, 7));
         String early = segments(1, 1).get(0).object().orElseThrow().key();
         TreeSet<String> named = new TreeSet<>();
-        ManifestWalk.Visitor visitor = new ManifestWalk.Visitor() {
+        ManifestWalk.Visitor visitor = segmentVisitor(
+                segment -> named.add(segment.object().orElseThrow().key()));
+        KeyRange range = new KeyRange("", Optional.of(early));
+        long upTo = range.offsetUpTo(TestSegments.CLUSTER, PARTITION);
+        assertThat(upTo).isZero();
+        new ManifestWalk(store, TestSegments.CLUSTER).walk(ref, PARTITION, 0, upTo, visitor);
+        assertThat(named).containsExactly(early);
+    }
+
+    private static ManifestWalk.Visitor segmentVisitor(Consumer<SegmentDescriptor> segments) {
+        return new ManifestWalk.Visitor() {
             @Override
             public void onManifest(String key, long length) {
                 // Not asked for.
@@ -252,14 +411,9 @@ class ManifestTest {
 
             @Override
             public void onSegment(SegmentDescriptor segment) {
-                named.add(segment.object().orElseThrow().key());
+                segments.accept(segment);
             }
         };
-        KeyRange range = new KeyRange("", Optional.of(early));
-        long upTo = range.offsetUpTo(TestSegments.CLUSTER, PARTITION);
-        assertThat(upTo).isZero();
-        new ManifestWalk(store, TestSegments.CLUSTER).walk(ref, PARTITION, 0, upTo, visitor);
-        assertThat(named).containsExactly(early);
     }
 
     @Test
@@ -392,7 +546,6 @@ class ManifestTest {
     private static List<SegmentDescriptor> segments(int from, int count) {
         List<SegmentDescriptor> segments = new ArrayList<>();
         for (int i = from; i < from + count; i++) {
-            long start = (long) i * OFFSETS_EACH;
             long objectStart = (long) (i / 2 * 2) * OFFSETS_EACH;
             long attempt = 1000 + i / 2;
             ObjectRef object = new ObjectRef(
@@ -403,22 +556,27 @@ class ManifestTest {
                     objectStart,
                     objectStart + 2 * OFFSETS_EACH,
                     1_000_000 + i / 2);
-            segments.add(new SegmentDescriptor(
-                    new SegmentId(i + 1),
-                    PARTITION,
-                    i / 100,
-                    SegmentDescriptor.State.SEALED,
-                    start,
-                    start + OFFSETS_EACH,
-                    2,
-                    List.of(),
-                    List.of(),
-                    1234,
-                    1_000_000 + i,
-                    10,
-                    20,
-                    Optional.of(object)));
+            segments.add(segment(i, object));
         }
         return segments;
+    }
+
+    private static SegmentDescriptor segment(int number, ObjectRef object) {
+        long start = (long) number * OFFSETS_EACH;
+        return new SegmentDescriptor(
+                new SegmentId(number + 1),
+                PARTITION,
+                number / 100,
+                SegmentDescriptor.State.SEALED,
+                start,
+                start + OFFSETS_EACH,
+                2,
+                List.of(),
+                List.of(),
+                1234,
+                1_000_000 + number,
+                10,
+                20,
+                Optional.of(object));
     }
 }

@@ -2,10 +2,12 @@ package io.varve.tiering.tools;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.varve.metadata.model.ObjectKeys;
 import io.varve.metadata.model.ObjectRef;
 import io.varve.tiering.object.ObjectStore.Verb;
 import io.varve.tiering.testing.FaultyObjectStore;
 import io.varve.tiering.testing.TestSegments;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -51,6 +53,19 @@ class RestoreSurveyTest {
         look();
         assertThat(survey.manifestsFrom())
                 .containsEntry(TestSegments.PARTITION, object(2).endOffset());
+    }
+
+    /** What is left of a merged object in the chain, or in place of a rewrite that isn't uploaded, begins in what a manifest covers. */
+    @Test
+    void whatBeginsInAManifestAndIsNotNamedByItIsAsked_I11() {
+        String other = ObjectKeys.segment(
+                TestSegments.CLUSTER, TestSegments.PARTITION, object(2).startOffset(), 99);
+        byte[] bytes = topic.memory.objects().get(topic.key(4));
+        topic.memory.put(other, ByteBuffer.wrap(bytes)).join();
+        look();
+        assertThat(survey.manifestsFrom()).containsEntry(TestSegments.PARTITION, 0L);
+        assertThat(asked()).containsExactly(other, topic.key(6));
+        assertThat(survey.count()).isEqualTo(5);
     }
 
     @Test
