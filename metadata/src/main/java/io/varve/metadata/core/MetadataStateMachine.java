@@ -5,6 +5,7 @@ import io.varve.base.SegmentId;
 import io.varve.base.TopicId;
 import io.varve.metadata.api.MetadataException.Reason;
 import io.varve.protocol.meta.CommandReply;
+import io.varve.protocol.meta.FormClusterCommand;
 import io.varve.protocol.meta.MetadataCommand;
 import io.varve.protocol.meta.MetadataRecord;
 import io.varve.protocol.meta.PlanStep;
@@ -18,17 +19,19 @@ import java.util.List;
  */
 public final class MetadataStateMachine {
 
-    /** What a program of this version understands. */
-    public static final int FEATURE_LEVEL = 1;
-
     /** How many producer ids are given out at a time. */
     static final int PRODUCER_IDS_PER_BLOCK = 1_000;
 
     private MetadataImage image;
     private volatile CommandHistory history;
 
-    /** Goes on from a snapshot, or from {@link MetadataImage#EMPTY}. */
+    /**
+     * Goes on from a snapshot, or from {@link MetadataImage#EMPTY}.
+     *
+     * @throws io.varve.base.InvariantViolation if it is of a feature level that this build doesn't know
+     */
     public MetadataStateMachine(MetadataImage image, CommandHistory history) {
+        FeatureLevels.requireKnown(image.featureLevel());
         this.image = image;
         this.history = history;
     }
@@ -54,6 +57,7 @@ public final class MetadataStateMachine {
      * Carries out the command at an index of the log. If it changes something, the index becomes the image's version; if it doesn't, version and image stay.
      *
      * @param index higher than any before
+     * @throws io.varve.base.InvariantViolation if this build doesn't know what it is asked for: whoever goes on would come to another state than the others
      */
     public Applied apply(long index, MetadataCommand command) {
         boolean isClients = command.getClientId() != 0;
@@ -86,7 +90,7 @@ public final class MetadataStateMachine {
 
     private void decide(Draft draft, MetadataCommand command, CommandReply.Builder reply) {
         switch (command.getBodyCase()) {
-            case FORM_CLUSTER -> formCluster(draft, command.getFormCluster().getClusterId());
+            case FORM_CLUSTER -> formCluster(draft, command.getFormCluster());
             case REGISTER_BROKER -> NodeCommands.register(draft, command.getRegisterBroker());
             case REGISTER_BOOKIE -> NodeCommands.register(draft, command.getRegisterBookie());
             case SET_BROKER_STATE -> NodeCommands.setState(draft, command.getSetBrokerState());
@@ -139,9 +143,7 @@ public final class MetadataStateMachine {
                     }
                 }
             }
-            case BODY_NOT_SET ->
-                throw new Rejection(
-                        Reason.INVALID, "A command that feature level " + image.featureLevel() + " doesn't know");
+            case BODY_NOT_SET -> FeatureLevels.unknown("a command");
         }
     }
 
@@ -149,10 +151,11 @@ public final class MetadataStateMachine {
         return ProtoModel.fromProto(command.getDeleteTopic().getId());
     }
 
-    private static void formCluster(Draft draft, String clusterId) {
+    private static void formCluster(Draft draft, FormClusterCommand command) {
+        FeatureLevels.requireKnown(command.getFeatureLevel());
         if (draft.image().clusterId().isEmpty()) {
-            Rejection.unless(!clusterId.isBlank(), Reason.INVALID, "A cluster's id is not blank");
-            draft.cluster(clusterId, FEATURE_LEVEL);
+            Rejection.unless(!command.getClusterId().isBlank(), Reason.INVALID, "A cluster's id is not blank");
+            draft.cluster(command.getClusterId(), command.getFeatureLevel());
         }
     }
 

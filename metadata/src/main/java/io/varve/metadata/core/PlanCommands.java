@@ -54,9 +54,10 @@ final class PlanCommands {
             case BUILD_MANIFEST -> ManifestCommands.build(draft, step.getBuildManifest());
             case PRUNE_MANIFEST -> ManifestCommands.prune(draft, step.getPruneManifest());
             case WITHDRAW_TASK -> withdraw(draft, step.getWithdrawTask());
-            case FORGET_CLIENT, STEP_NOT_SET -> {
+            case FORGET_CLIENT -> {
                 // Not a change of the image.
             }
+            case STEP_NOT_SET -> FeatureLevels.unknown("a step of a plan");
         }
     }
 

@@ -45,10 +45,7 @@ public final class RestoredImage {
         replay.add(MetadataRecord.newBuilder()
                 .setCluster(ClusterRecord.newBuilder()
                         .setClusterId(clusterId)
-                        .setFeatureLevel(
-                                backup.featureLevel() == 0
-                                        ? MetadataStateMachine.FEATURE_LEVEL
-                                        : backup.featureLevel()))
+                        .setFeatureLevel(backup.featureLevel() == 0 ? FeatureLevels.LATEST : backup.featureLevel()))
                 .build());
         ImageRecords.stream(backup).filter(MetadataRecord::hasConfig).forEach(replay::add);
         replay.add(MetadataRecord.newBuilder()

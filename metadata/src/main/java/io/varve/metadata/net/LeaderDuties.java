@@ -3,6 +3,7 @@ package io.varve.metadata.net;
 import io.varve.base.Clock;
 import io.varve.base.FaultHandler;
 import io.varve.base.Randomness;
+import io.varve.metadata.core.FeatureLevels;
 import io.varve.metadata.core.MetadataImage;
 import io.varve.metadata.core.Plan;
 import io.varve.metadata.core.Planner;
@@ -204,7 +205,10 @@ final class LeaderDuties implements AutoCloseable {
     private void reconcile() {
         MetadataImage image = raft.image();
         if (image.clusterId().isEmpty()) {
-            submit(command().setFormCluster(FormClusterCommand.newBuilder().setClusterId(newClusterId())));
+            submit(command()
+                    .setFormCluster(FormClusterCommand.newBuilder()
+                            .setClusterId(newClusterId())
+                            .setFeatureLevel(FeatureLevels.LATEST)));
         }
         SortedSet<Key> alive = aliveIn(image);
         liveness.watched().stream().filter(key -> !alive.contains(key)).forEach(liveness::forget);

@@ -281,7 +281,8 @@ public final class MetadataService implements RpcService, RaftListener, AutoClos
 
     private static boolean isForClients(MetadataCommand command) {
         return switch (command.getBodyCase()) {
-            case FORM_CLUSTER, EXPIRE_SESSION, PLAN -> false;
+            // What only later builds know isn't put into the log: each node that doesn't know it would stop.
+            case FORM_CLUSTER, EXPIRE_SESSION, PLAN, BODY_NOT_SET -> false;
             default -> true;
         };
     }

@@ -38,6 +38,7 @@ import io.varve.protocol.meta.RollCommand;
 import io.varve.protocol.meta.SealProto;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.BiConsumer;
 
 /** A state machine with the commands that tests give it, and a time that they move. */
 final class Cluster {
@@ -50,6 +51,7 @@ final class Cluster {
     Plan.Cursor cursor = Plan.Cursor.START;
     long nowMs = START_MS;
     long seed = 42;
+    BiConsumer<MetadataCommand, MetadataStateMachine.Applied> onApplied = (command, applied) -> {};
     private long index;
     private long nextTopic = 1;
 
@@ -60,9 +62,16 @@ final class Cluster {
     }
 
     Cluster() {
+        this((command, applied) -> {});
+    }
+
+    /** @param onApplied is told of every command from the first on */
+    Cluster(BiConsumer<MetadataCommand, MetadataStateMachine.Applied> onApplied) {
         this(MetadataImage.EMPTY);
+        this.onApplied = onApplied;
         done(MetadataCommand.newBuilder()
-                .setFormCluster(FormClusterCommand.newBuilder().setClusterId("c")));
+                .setFormCluster(
+                        FormClusterCommand.newBuilder().setClusterId("c").setFeatureLevel(FeatureLevels.LATEST)));
     }
 
     /** With {@code bookies} bookies from 1 on, and broker 1. */
@@ -92,9 +101,10 @@ final class Cluster {
                         .addChanges(ConfigChangeProto.newBuilder().setKey(key).setValue(value))));
     }
 
-    CommandReply apply(MetadataCommand.Builder command) {
-        MetadataStateMachine.Applied applied =
-                machine.apply(++index, command.setNowMs(nowMs).setSeed(seed++).build());
+    CommandReply apply(MetadataCommand.Builder builder) {
+        MetadataCommand command = builder.setNowMs(nowMs).setSeed(seed++).build();
+        MetadataStateMachine.Applied applied = machine.apply(++index, command);
+        onApplied.accept(command, applied);
         records.addAll(applied.records());
         return applied.reply();
     }

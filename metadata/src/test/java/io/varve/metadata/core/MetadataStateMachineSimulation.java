@@ -90,9 +90,10 @@ class MetadataStateMachineSimulation {
         }
     }
 
-    private static final class Run {
+    /** One seed's. */
+    static final class Run {
+        final Cluster cluster;
         private final SplittableRandom random;
-        private final Cluster cluster = new Cluster();
         private final Map<PartitionId, Integer> epochs = new TreeMap<>();
         private final Map<PartitionId, Long> starts = new TreeMap<>();
         private final Map<SegmentId, Long> ends = new TreeMap<>();
@@ -114,6 +115,11 @@ class MetadataStateMachineSimulation {
         private long digestAfterSteps;
 
         Run(long seed) {
+            this(seed, new Cluster());
+        }
+
+        Run(long seed, Cluster formed) {
+            cluster = formed;
             random = new SplittableRandom(seed);
             cluster.settings =
                     new PlannerSettings(500, 1 << 20, 1 << 10, 5_000, 20_000, 3_000, 10_000, 2, 2, 4, 3, 2, 60_000);

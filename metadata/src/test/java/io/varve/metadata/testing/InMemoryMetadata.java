@@ -10,6 +10,7 @@ import io.varve.metadata.api.MetadataException.Reason;
 import io.varve.metadata.api.MetadataView;
 import io.varve.metadata.core.CommandHistory;
 import io.varve.metadata.core.Deltas;
+import io.varve.metadata.core.FeatureLevels;
 import io.varve.metadata.core.ImageRecords;
 import io.varve.metadata.core.MetadataImage;
 import io.varve.metadata.core.MetadataStateMachine;
@@ -68,7 +69,8 @@ public final class InMemoryMetadata {
         this.settings = settings;
         this.random = new SplittableRandom(seed);
         carryOut(MetadataCommand.newBuilder()
-                .setFormCluster(FormClusterCommand.newBuilder().setClusterId("test")));
+                .setFormCluster(
+                        FormClusterCommand.newBuilder().setClusterId("test").setFeatureLevel(FeatureLevels.LATEST)));
     }
 
     /** A client that is told of changes on the thread that makes them. */
