@@ -415,10 +415,11 @@ final class LogReader {
      * Asks the checkpoints of sealed segments, one after the other, and memory about the rest. Rolls may happen meanwhile: each step looks at the chain as it is then.
      *
      * @param coveredTo the end of the segments whose checkpoints were asked so far
+     * @param knownTo up to where those checkpoints go. What a later one still says of what lies below is from before compaction looked at it, if it says more; and whether it did, nobody knows of what is in a manifest or was restored
      */
     private void collect(
             long coveredTo,
-            long fromOffset,
+            long knownTo,
             long toOffset,
             List<Aborted> found,
             BiConsumer<List<Aborted>, LogError> answer) {
@@ -430,17 +431,17 @@ final class LogReader {
             SegmentDescriptor segment = next.filter(s -> s.state() == SegmentDescriptor.State.SEALED)
                     .orElse(null);
             if (segment == null) {
-                log.state().aborted().collect(fromOffset, toOffset, found);
+                log.state().aborted().collect(knownTo, toOffset, found);
                 answer.accept(found, LogError.NONE);
                 return;
             }
             index(segment, (index, error) -> {
                 if (error != LogError.NONE) {
                     answer.accept(List.of(), error);
-                } else if (index.aborted().collect(fromOffset, toOffset, found)) {
+                } else if (index.aborted().collect(knownTo, toOffset, found)) {
                     answer.accept(found, LogError.NONE);
                 } else {
-                    collect(segment.endOffset(), fromOffset, toOffset, found, answer);
+                    collect(segment.endOffset(), Math.max(knownTo, index.offset()), toOffset, found, answer);
                 }
             });
         });

@@ -17,6 +17,7 @@ import io.varve.metadata.testing.StepClock;
 import io.varve.protocol.record.RecordBatchHeader;
 import io.varve.protocol.storage.EntryFormat;
 import io.varve.serving.cache.TailCache;
+import io.varve.serving.core.partition.AbortedTxns.Aborted;
 import io.varve.serving.core.partition.EndMarker;
 import io.varve.serving.core.partition.LogState;
 import io.varve.serving.core.partition.SegmentRules;
@@ -142,6 +143,35 @@ class LogReaderTest {
         log.endsAt(4);
         assertThat(read(0, Isolation.READ_COMMITTED).aborted()).containsExactly(new AbortedTxn(PRODUCER, 0));
         assertThat(read(2, Isolation.READ_COMMITTED).aborted()).containsExactly(new AbortedTxn(PRODUCER, 0));
+    }
+
+    /**
+     * The next segment's checkpoint is from before compaction, and names what was aborted in the segment before it, too. Manifests and restorations don't say what was compacted; but a reader that is told of a transaction whose marker is
+     * gone would skip what its producer commits afterwards.
+     */
+    @Test
+    void whatCompactionLeftNothingOfIsNotToldByTheCheckpointOfTheNextSegment() {
+        List<ByteBuffer> first = List.of(transactional(0, PRODUCER), marker(1, PRODUCER, false));
+        List<ByteBuffer> second = List.of(transactional(2, PRODUCER), marker(3, PRODUCER, true));
+        LogState state = stateOf(0, first);
+        state.onSegment(2, LogState.KEEP_ABORTED);
+        second.forEach(batch -> apply(state, batch));
+        List<Aborted> named = new ArrayList<>();
+        state.aborted().collect(0, 4, named);
+        assertThat(named)
+                .as("of the first segment")
+                .extracting(Aborted::markerOffset)
+                .containsExactly(1L);
+        tiers.upload("rewritten", List.of(padding(0, 2)), LogState.empty(2).encode());
+        tiers.upload("o2", second, state.encode());
+        for (boolean isKnownToBeCompacted : new boolean[] {true, false}) {
+            log.chain = chain(
+                    sealed(3, 0, 2, false, "rewritten", isKnownToBeCompacted), sealed(2, 2, 4, false, "o2", false));
+            log.endsAt(4);
+            ReadResult told = read(0, Isolation.READ_COMMITTED);
+            assertThat(bases(told)).isNotEmpty();
+            assertThat(told.aborted()).isEmpty();
+        }
     }
 
     /** Its rows go with the segment: without them what was aborted in it would pass for committed. */
