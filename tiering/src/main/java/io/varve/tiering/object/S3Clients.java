@@ -28,14 +28,19 @@ final class S3Clients {
 
     private S3Clients() {}
 
+    /** Loops for a client. Whoever has them closes them: of its own the SDK waits for two seconds in which nothing happens, whenever a process or a command ends. */
+    static SdkEventLoopGroup loops() {
+        // As few as keep up: on a busy machine each one more is one more that appends wait behind.
+        return SdkEventLoopGroup.builder()
+                .numberOfThreads(Math.max(1, Runtime.getRuntime().availableProcessors() / 2))
+                .build();
+    }
+
     /** For everything but the bodies of objects that are read. */
-    static S3AsyncClient open(S3Settings settings) {
+    static S3AsyncClient open(S3Settings settings, SdkEventLoopGroup loops) {
         return configured(S3AsyncClient.builder(), settings)
                 .httpClientBuilder(NettyNioAsyncHttpClient.builder()
-                        // As few as keep up: on a busy machine each one more is one more that appends wait behind.
-                        .eventLoopGroupBuilder(SdkEventLoopGroup.builder()
-                                .numberOfThreads(
-                                        Math.max(1, Runtime.getRuntime().availableProcessors() / 2)))
+                        .eventLoopGroup(loops)
                         .maxConcurrency(settings.connectionsMax())
                         .maxPendingConnectionAcquires(100_000)
                         .connectionAcquisitionTimeout(Duration.ofMinutes(5))

@@ -1,5 +1,6 @@
 package io.varve.tiering.object;
 
+import io.netty.util.concurrent.EventExecutorGroup;
 import io.varve.tiering.object.StoreException.Kind;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -10,9 +11,11 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import software.amazon.awssdk.core.async.AsyncRequestBody;
+import software.amazon.awssdk.http.nio.netty.SdkEventLoopGroup;
 import software.amazon.awssdk.services.s3.S3AsyncClient;
 import software.amazon.awssdk.services.s3.model.ChecksumAlgorithm;
 import software.amazon.awssdk.services.s3.model.CompletedPart;
@@ -31,7 +34,9 @@ import software.amazon.awssdk.services.s3.model.ServerSideEncryption;
 public final class S3ObjectStore implements ObjectStore {
 
     private static final char CURSOR_SEPARATOR = '\n';
+    private static final long CLOSE_MS_MAX = 2_000;
 
+    private final SdkEventLoopGroup loops;
     private final S3AsyncClient s3;
     private final S3Ranges ranges;
     private final S3Settings settings;
@@ -41,7 +46,8 @@ public final class S3ObjectStore implements ObjectStore {
     public S3ObjectStore(S3Settings settings) {
         this.settings = settings;
         this.bucket = settings.bucket();
-        this.s3 = S3Clients.open(settings);
+        this.loops = S3Clients.loops();
+        this.s3 = S3Clients.open(settings, loops);
         this.ranges = new S3Ranges(settings);
     }
 
@@ -231,6 +237,9 @@ public final class S3ObjectStore implements ObjectStore {
     public void close() {
         ranges.close();
         s3.close();
+        EventExecutorGroup threads = loops.eventLoopGroup();
+        threads.shutdownGracefully(0, CLOSE_MS_MAX, TimeUnit.MILLISECONDS)
+                .awaitUninterruptibly(CLOSE_MS_MAX, TimeUnit.MILLISECONDS);
     }
 
     private CompletableFuture<Map<String, String>> deleteOneByOne(List<String> keys) {

@@ -10,6 +10,7 @@ import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -323,6 +324,19 @@ class PlainS3StoreIT extends ObjectStoreContract {
         assertFails(stuck, Kind.CLOSED);
         assertFails(waiting, Kind.CLOSED);
         assertFails(store.get("k", 0, 1_000_000), Kind.CLOSED);
+    }
+
+    /** Whoever stops a process, or runs a command, waits for it. */
+    @Test
+    void closingWaitsForNothingAndEndsWhatIsUnderWay() throws Exception {
+        ObjectStore store = new S3ObjectStore(settings(server.endpoint(), S3Settings.Profile.GENERIC, fixed("key-1")));
+        CompletableFuture<Void> met = server.next(new Trouble.Stall());
+        CompletableFuture<Void> put = store.put("k", ByteBuffer.allocate(1_000));
+        get(met);
+        long beganNs = System.nanoTime();
+        store.close();
+        assertThat(Duration.ofNanos(System.nanoTime() - beganNs)).isLessThan(Duration.ofMillis(1_800));
+        assertThat(put).failsWithin(Duration.ofSeconds(5));
     }
 
     /** S18: keys that live a minute and are rotated by file are used from the moment they are there. */
