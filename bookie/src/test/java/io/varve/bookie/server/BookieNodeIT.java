@@ -38,8 +38,8 @@ import io.varve.protocol.runtime.SystemClock;
 import io.varve.protocol.runtime.SystemRandomness;
 import io.varve.protocol.storage.EntryFormat;
 import io.varve.sim.RecordingFaultHandler;
+import io.varve.testing.TestPorts;
 import java.io.IOException;
-import java.net.ServerSocket;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -81,8 +81,8 @@ class BookieNodeIT {
 
     @BeforeEach
     void startMetadata() throws Exception {
-        metadataPort = freePort();
-        int raftPort = freePort();
+        metadataPort = TestPorts.own().getAsInt();
+        int raftPort = TestPorts.own().getAsInt();
         Map<String, String> config = new HashMap<>(Map.of(
                 "metadata.node.id", "1",
                 "metadata.servers", "1@127.0.0.1:" + metadataPort,
@@ -402,12 +402,6 @@ class BookieNodeIT {
                     + metadata.view().segmentsOn(new BookieId(1)));
         } finally {
             metadata.unsubscribe(listener);
-        }
-    }
-
-    private static int freePort() throws IOException {
-        try (ServerSocket socket = new ServerSocket(0)) {
-            return socket.getLocalPort();
         }
     }
 }

@@ -2,7 +2,7 @@ package io.varve.itest.cluster;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.varve.cli.local.FreePorts;
+import io.varve.testing.TestPorts;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -43,7 +43,7 @@ class DistributionIT {
 
     @Test
     void aClusterOfProcessesIsStartedKilledStartedAgainAndStoppedByItsOwnPids() throws Exception {
-        FreePorts ports = new FreePorts();
+        TestPorts ports = TestPorts.own();
         int port = ports.getAsInt();
         Map<String, String> settings = new TreeMap<>(Map.of(
                 "VARVE_CLUSTER_DIR",
@@ -51,7 +51,7 @@ class DistributionIT {
                 "VARVE_CLUSTER_PORT",
                 Integer.toString(port),
                 "VARVE_CLUSTER_INTERNAL_PORT",
-                Integer.toString(ports.getAsInt()),
+                Integer.toString(ports.inARow(25)),
                 "METADATA",
                 "1",
                 "BROKERS",

@@ -3,9 +3,9 @@ package io.varve.itest.cluster;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.varve.cli.local.FreePorts;
 import io.varve.cli.process.ChildProcess;
 import io.varve.metadata.model.PartitionState;
+import io.varve.testing.TestPorts;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ExecutionException;
@@ -13,10 +13,12 @@ import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Partitions that change brokers on purpose: by an operator's drain, by SIGTERM, by balance. Nobody is fenced, and producers hardly notice. */
+@Tag("alone")
 class HandoverIT {
 
     private static final String TOPIC = "moving";
@@ -86,7 +88,7 @@ class HandoverIT {
                 old.pause();
                 var sent = toOld.send(new ProducerRecord<>(TOPIC, 0, null, new byte[100]));
 
-                String address = "127.0.0.1:" + new FreePorts().getAsInt();
+                String address = "127.0.0.1:" + TestPorts.own().getAsInt();
                 ProcessCluster.awaitReady(cluster.launchBrokerBeside(1, "PLAINTEXT://" + address));
                 write(address, acks, 1_001);
 

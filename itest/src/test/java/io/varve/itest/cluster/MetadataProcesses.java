@@ -2,11 +2,11 @@ package io.varve.itest.cluster;
 
 import io.varve.cli.link.MetadataLink;
 import io.varve.cli.local.ClusterLayout;
-import io.varve.cli.local.FreePorts;
 import io.varve.cli.process.ChildProcess;
 import io.varve.metadata.client.MetadataStatus;
 import io.varve.metadata.client.RemoteMetadataClient;
 import io.varve.protocol.config.NodeAddress;
+import io.varve.testing.TestPorts;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -31,7 +31,7 @@ final class MetadataProcesses implements AutoCloseable {
 
     MetadataProcesses(Path directory) {
         this.directory = directory;
-        this.layout = ClusterLayout.of(directory, NODES_MAX, 0, 0, new FreePorts());
+        this.layout = ClusterLayout.of(directory, NODES_MAX, 0, 0, TestPorts.own());
     }
 
     /** Sets a key of all nodes that start from now on. */

@@ -2,9 +2,9 @@ package io.varve.itest.cluster;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.varve.cli.local.FreePorts;
 import io.varve.cli.process.ChildProcess;
 import io.varve.cli.role.RoleProcess;
+import io.varve.testing.TestPorts;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -63,7 +63,7 @@ class OneCommandIT {
 
     @Test
     void standaloneKeepsItsDataThroughKillMinusNineAndStopsWithZero() throws Exception {
-        FreePorts ports = new FreePorts();
+        TestPorts ports = TestPorts.own();
         int port = ports.getAsInt();
         List<String> arguments = List.of(
                 "standalone",
@@ -73,7 +73,7 @@ class OneCommandIT {
                 "--port",
                 Integer.toString(port),
                 "--internal-port",
-                Integer.toString(ports.getAsInt()));
+                Integer.toString(ports.inARow(5)));
         String bootstrap = "127.0.0.1:" + port;
         AckLog acks = new AckLog(2);
         try (ChildProcess first = standalone(arguments)) {

@@ -16,8 +16,7 @@ import io.varve.protocol.rpc.RpcLoops;
 import io.varve.protocol.rpc.RpcRole;
 import io.varve.protocol.runtime.SystemClock;
 import io.varve.protocol.runtime.SystemRandomness;
-import java.io.IOException;
-import java.net.ServerSocket;
+import io.varve.testing.TestPorts;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -46,7 +45,7 @@ public final class MetadataCluster implements AutoCloseable {
     private int logSegmentBytes = 8 << 20;
 
     /** {@code count} nodes below {@code directory}, not started. */
-    public MetadataCluster(Path directory, int count) throws IOException {
+    public MetadataCluster(Path directory, int count) {
         this.directory = directory;
         for (int id = 1; id <= count; id++) {
             peers.add(newPeer(id));
@@ -54,11 +53,9 @@ public final class MetadataCluster implements AutoCloseable {
     }
 
     /** The address of a node that there could be. */
-    public static RaftPeerAddress newPeer(int id) throws IOException {
-        try (ServerSocket raft = new ServerSocket(0);
-                ServerSocket client = new ServerSocket(0)) {
-            return new RaftPeerAddress(id, "127.0.0.1", raft.getLocalPort(), client.getLocalPort());
-        }
+    public static RaftPeerAddress newPeer(int id) {
+        TestPorts ports = TestPorts.own();
+        return new RaftPeerAddress(id, "127.0.0.1", ports.getAsInt(), ports.getAsInt());
     }
 
     /** Makes nodes that start from now on write snapshots and purge their logs early. */

@@ -1,8 +1,7 @@
 package io.varve.tiering.object;
 
+import io.varve.testing.TestPorts;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -34,7 +33,7 @@ class CephIT extends ObjectStoreContract {
             S3Endpoints.tell("SKIPPED CephIT: Ceph's object gateway is not installed");
         }
         Assumptions.assumeTrue(installed, "Ceph's object gateway is not installed");
-        int port = freePort();
+        int port = TestPorts.own().inARow(2); // the next one is the monitor's
         Process starting = new ProcessBuilder(
                         "bash", Path.of("src", "test", "ceph", "start.sh").toString(), directory.toString(), "" + port)
                 .redirectErrorStream(true)
@@ -72,18 +71,5 @@ class CephIT extends ObjectStoreContract {
     private static boolean isInstalled(String program) {
         return Stream.of(System.getenv().getOrDefault("PATH", "").split(":"))
                 .anyMatch(bin -> Files.isExecutable(Path.of(bin, program)));
-    }
-
-    /** A port with a free one after it, for the monitor. */
-    private static int freePort() throws IOException {
-        while (true) {
-            try (ServerSocket first = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
-                    ServerSocket second =
-                            new ServerSocket(first.getLocalPort() + 1, 1, InetAddress.getLoopbackAddress())) {
-                return second.getLocalPort() - 1;
-            } catch (IOException taken) {
-                continue;
-            }
-        }
     }
 }

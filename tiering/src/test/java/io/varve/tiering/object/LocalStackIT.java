@@ -1,5 +1,6 @@
 package io.varve.tiering.object;
 
+import io.varve.testing.TestPorts;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -39,7 +40,7 @@ class LocalStackIT extends ObjectStoreContract {
     }
 
     private static void startPython() throws Exception {
-        int port = StoreProcess.freePort();
+        int port = TestPorts.own().getAsInt();
         ProcessBuilder command =
                 new ProcessBuilder(INSTALLED.resolve("bin/python").toString(), "-m", "localstack.runtime.main");
         command.environment()

@@ -1,5 +1,6 @@
 package io.varve.tiering.object;
 
+import io.varve.testing.TestPorts;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -28,7 +29,7 @@ class S3ProxyIT extends ObjectStoreContract {
         S3Endpoints.tell(
                 isInstalled ? "TESTED store: S3Proxy, on a directory" : "SKIPPED S3ProxyIT: S3Proxy is not installed");
         Assumptions.assumeTrue(isInstalled, "S3Proxy is not installed: see src/test/s3proxy/install.sh");
-        endpoint = URI.create("http://127.0.0.1:" + StoreProcess.freePort());
+        endpoint = URI.create("http://127.0.0.1:" + TestPorts.own().getAsInt());
         Path data = Files.createDirectories(directory.resolve("data"));
         Path config = Files.write(
                 directory.resolve("s3proxy.conf"),

@@ -1,8 +1,6 @@
 package io.varve.tiering.object;
 
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -21,13 +19,6 @@ final class StoreProcess implements AutoCloseable {
 
     private StoreProcess(Process process) {
         this.process = process;
-    }
-
-    /** A port that nobody listens on. */
-    static int freePort() throws IOException {
-        try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return free.getLocalPort();
-        }
     }
 
     /**

@@ -1,10 +1,9 @@
 package io.varve.tiering.testing;
 
+import io.varve.testing.TestPorts;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -41,14 +40,14 @@ public final class S3MockProcess implements AutoCloseable {
 
     /** Starts it and waits until it serves. */
     public static S3MockProcess start(Path jar, Path directory) throws Exception {
-        int port = freePort();
+        int port = TestPorts.own().getAsInt();
         Process process = new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                         "-Xmx256m",
                         "-jar",
                         jar.toString(),
                         "--server.port=" + port,
-                        "--http.port=" + freePort(),
+                        "--http.port=" + TestPorts.own().getAsInt(),
                         "--server.ssl.enabled=false",
                         "--server.address=127.0.0.1",
                         "--com.adobe.testing.s3mock.store.root=" + directory)
@@ -104,11 +103,5 @@ public final class S3MockProcess implements AutoCloseable {
             last.append(closed);
         }
         started.completeExceptionally(new IOException("S3Mock ended: " + last));
-    }
-
-    private static int freePort() throws IOException {
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            return socket.getLocalPort();
-        }
     }
 }

@@ -1,0 +1,2 @@
+/** What tests with sockets and processes share. */
+package io.varve.testing;
