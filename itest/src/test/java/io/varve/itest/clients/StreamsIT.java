@@ -85,6 +85,8 @@ class StreamsIT {
         cluster.createTopic(IN, 3, Map.of());
         cluster.createTopic(OUT, 3, Map.of());
         Properties config = config(cluster, "classic");
+        // An instance of Streams ends without a word to its group: the next one waits for its session to end.
+        config.put("session.timeout.ms", "6000");
         config.put("topic.segment.ms", "1000");
         config.put("topic.min.cleanable.dirty.ratio", "0.01");
         count(cluster, config, 0, LINES / 2);

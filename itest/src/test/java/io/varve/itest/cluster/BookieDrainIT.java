@@ -92,7 +92,8 @@ class BookieDrainIT {
 
     /** A cluster with so many bookies, and so much in it that each of three would hold it all. */
     private ProcessCluster filled(int bookies) throws Exception {
-        ProcessCluster cluster = clusters.start(ClusterShape.of(1, bookies, 1));
+        ProcessCluster cluster =
+                clusters.start(ClusterShape.of(1, bookies, 1).withMetadata("metadata.confirm.delay.ms", "2000"));
         cluster.createTopic(TOPIC, PARTITIONS, CONFIG);
         try (NumberedProducer producer = producer(cluster)) {
             producer.start(1, MEGABYTES * 1_000, 0).done().get(PATIENCE.toSeconds(), TimeUnit.SECONDS);

@@ -10,10 +10,12 @@ import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.errors.NotEnoughReplicasException;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Bookies that die, hang, are too few, and come back, while a producer writes. */
+@Tag("alone")
 class BookieTroubleIT {
 
     private static final String TOPIC = "steady";
@@ -26,7 +28,9 @@ class BookieTroubleIT {
 
     @Test
     void oneReplicaThatDiesOrHangsPausesNobodyAndIsWrittenToAgainLater() throws Exception {
-        ProcessCluster cluster = clusters.start(ClusterShape.of(1, 4, 1).withBroker("broker.replica.lag.ms", "1000"));
+        ProcessCluster cluster = clusters.start(ClusterShape.of(1, 4, 1)
+                .withMetadata("metadata.confirm.delay.ms", "2000")
+                .withBroker("broker.replica.lag.ms", "1000"));
         cluster.createTopic(TOPIC, 1, Map.of());
         AckLog acks = new AckLog(1);
         Gaps gaps = new Gaps();

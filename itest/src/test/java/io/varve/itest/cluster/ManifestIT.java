@@ -22,8 +22,6 @@ import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.apache.kafka.clients.admin.Admin;
-import org.apache.kafka.clients.admin.AlterConfigOp;
-import org.apache.kafka.clients.admin.ConfigEntry;
 import org.apache.kafka.clients.admin.ListOffsetsResult.ListOffsetsResultInfo;
 import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -68,7 +66,7 @@ class ManifestIT {
                 .withMetadata("metadata.offload.small.bytes", "1")
                 .withMetadata("metadata.offload.merge.bytes", Integer.toString(3 * SEGMENT_BYTES)));
         try (MetadataLink link = MetadataLink.open(cluster.layout().metadataNodes(), PATIENCE)) {
-            set(cluster, new ConfigResource(ConfigResource.Type.BROKER, ""), "metadata.object.grace.ms", "1000");
+            cluster.set(new ConfigResource(ConfigResource.Type.BROKER, ""), "metadata.object.grace.ms", "1000");
             Map<String, String> configs = Map.of(
                     "segment.bytes",
                     Integer.toString(SEGMENT_BYTES),
@@ -359,7 +357,7 @@ class ManifestIT {
         String id = idOf(link, TOPIC);
         long before = bucketBytes(cluster, id);
         long kept = (long) SEGMENTS * SEGMENT_BYTES / PARTITIONS / 5;
-        set(cluster, new ConfigResource(ConfigResource.Type.TOPIC, TOPIC), "retention.bytes", Long.toString(kept));
+        cluster.set(new ConfigResource(ConfigResource.Type.TOPIC, TOPIC), "retention.bytes", Long.toString(kept));
         Await.until("the bucket shrinks from " + before, PATIENCE, () -> bucketBytes(cluster, id) < before / 2);
         Await.until(
                 "what is kept is near what is asked for",
@@ -376,13 +374,6 @@ class ManifestIT {
 
     private static String idOf(MetadataLink link, String topic) {
         return link.client().view().topic(topic).orElseThrow().id().toString();
-    }
-
-    private static void set(ProcessCluster cluster, ConfigResource of, String key, String value) throws Exception {
-        AlterConfigOp change = new AlterConfigOp(new ConfigEntry(key, value), AlterConfigOp.OpType.SET);
-        try (Admin admin = cluster.admin()) {
-            admin.incrementalAlterConfigs(Map.of(of, List.of(change))).all().get(60, TimeUnit.SECONDS);
-        }
     }
 
     private static long bucketBytes(ProcessCluster cluster, String topic) {

@@ -337,7 +337,12 @@ class MetadataOperationsIT {
                     SmallDisk three = new SmallDisk(nodes.directoryOf(3), 24)) {
                 nodes.start(1, 2, 3);
                 RemoteMetadataClient client = nodes.client(1, 2, 3);
-                CommandLoad load = CommandLoad.start(client, "t" + "x".repeat(200));
+                // Several at once: the disk is full when the part of the log's file that is there already has been
+                // written to.
+                List<CommandLoad> loads = Stream.of("a", "b", "c", "d", "e", "f")
+                        .map(name -> CommandLoad.start(client, name + "x".repeat(200)))
+                        .toList();
+                CommandLoad load = loads.get(0);
                 load.awaitMore(20, PATIENCE);
                 int full = leads ? leader(client) : leader(client) % 3 + 1;
                 SmallDisk disk = List.of(one, two, three).get(full - 1);
@@ -351,13 +356,17 @@ class MetadataOperationsIT {
                         .asString()
                         .contains("event=stopped role=metadata")
                         .contains("the disk of");
+                for (CommandLoad another : loads.subList(1, loads.size())) {
+                    another.stop();
+                }
                 load.awaitMore(100, PATIENCE);
 
                 disk.free();
                 ProcessCluster.awaitReady(nodes.launch(full, List.of(1, 2, 3)));
                 load.awaitMore(20, PATIENCE);
                 load.stop();
-                load.check(newest(client));
+                MetadataView view = newest(client);
+                loads.forEach(each -> each.check(view));
                 Tool.Result status = tool().run("metadata", "status", "--metadata", nodes.servers(List.of(1, 2, 3)));
                 assertThat(status.text()).doesNotContain("silent");
             }

@@ -2,11 +2,11 @@ package io.varve.itest.cluster;
 
 import io.varve.cli.link.MetadataLink;
 import io.varve.cli.local.ClusterLayout;
-import io.varve.cli.local.FreePorts;
 import io.varve.cli.process.ChildProcess;
 import io.varve.cli.role.RoleProcess;
 import io.varve.metadata.api.MetadataView;
 import io.varve.protocol.config.NodeAddress;
+import io.varve.testing.TestPorts;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -20,10 +20,13 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.AlterConfigOp;
+import org.apache.kafka.clients.admin.ConfigEntry;
 import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.common.config.ConfigResource;
 
 /**
- * A cluster of real processes on this machine, each with its own JVM, data directory and log, on free ports of the loopback interface.
+ * A cluster of real processes on this machine, each with its own JVM, data directory and log, on ports of the loopback interface that are this test process's own.
  * Used by one thread, except where a method says otherwise.
  */
 public final class ProcessCluster implements AutoCloseable {
@@ -47,7 +50,7 @@ public final class ProcessCluster implements AutoCloseable {
     ProcessCluster(Path directory, ClusterShape shape, Optional<NetworkNamespaces> network) throws IOException {
         this.directory = directory;
         this.shape = shape;
-        this.layout = ClusterLayout.of(directory, shape.metadata(), shape.bookies(), shape.brokers(), new FreePorts());
+        this.layout = ClusterLayout.of(directory, shape.metadata(), shape.bookies(), shape.brokers(), TestPorts.own());
         this.network = network;
         if (network.isPresent()) {
             for (String host : hosts()) {
@@ -260,6 +263,14 @@ public final class ProcessCluster implements AutoCloseable {
             admin.createTopics(List.of(new NewTopic(topic, partitions, (short) -1).configs(configs)))
                     .all()
                     .get(60, TimeUnit.SECONDS);
+        }
+    }
+
+    /** Sets one configuration of a topic, a broker or, of the broker with no name, the cluster. */
+    public void set(ConfigResource of, String key, String value) throws Exception {
+        AlterConfigOp change = new AlterConfigOp(new ConfigEntry(key, value), AlterConfigOp.OpType.SET);
+        try (Admin admin = admin()) {
+            admin.incrementalAlterConfigs(Map.of(of, List.of(change))).all().get(60, TimeUnit.SECONDS);
         }
     }
 

@@ -23,10 +23,6 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
-import java.util.concurrent.TimeUnit;
-import org.apache.kafka.clients.admin.Admin;
-import org.apache.kafka.clients.admin.AlterConfigOp;
-import org.apache.kafka.clients.admin.ConfigEntry;
 import org.apache.kafka.common.config.ConfigResource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -63,7 +59,7 @@ class CompactedObjectsIT {
                 .withMetadata("metadata.offload.merge.bytes", Integer.toString(4 * SEGMENT_BYTES)));
         try (MetadataLink open = MetadataLink.open(cluster.layout().metadataNodes(), PATIENCE)) {
             link = open;
-            set(new ConfigResource(ConfigResource.Type.BROKER, ""), "metadata.object.grace.ms", "500");
+            cluster.set(new ConfigResource(ConfigResource.Type.BROKER, ""), "metadata.object.grace.ms", "500");
             cluster.createTopic(
                     TOPIC,
                     1,
@@ -83,7 +79,7 @@ class CompactedObjectsIT {
             log.write(cluster.bootstrap(), 0, RECORDS);
             Await.until("all of it is sealed", PATIENCE, this::isAllSealed);
             ConfigResource topic = new ConfigResource(ConfigResource.Type.TOPIC, TOPIC);
-            set(topic, "remote.log.copy.disable", "false");
+            cluster.set(topic, "remote.log.copy.disable", "false");
             awaitAllIsInTheBucketAlone();
             List<ObjectRef> before = objects();
             assertThat(before.size())
@@ -92,7 +88,7 @@ class CompactedObjectsIT {
                     .isLessThan(sealed().size());
             int segmentsBefore = sealed().size();
 
-            set(topic, "cleanup.policy", "compact");
+            cluster.set(topic, "cleanup.policy", "compact");
             Await.until(
                     "something is compacted",
                     PATIENCE,
@@ -174,16 +170,6 @@ class CompactedObjectsIT {
 
     private String servers() {
         return cluster.layout().metadataServers();
-    }
-
-    private void set(ConfigResource resource, String key, String value) throws Exception {
-        try (Admin admin = cluster.admin()) {
-            admin.incrementalAlterConfigs(Map.of(
-                            resource,
-                            List.of(new AlterConfigOp(new ConfigEntry(key, value), AlterConfigOp.OpType.SET))))
-                    .all()
-                    .get(60, TimeUnit.SECONDS);
-        }
     }
 
     /** By its age, in the end. */

@@ -17,6 +17,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.common.config.ConfigResource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -27,6 +28,9 @@ class TopicDeletionIT {
     private static final String KEPT = "kept";
     private static final int PARTITIONS = 4;
     private static final int RECORDS = 20_000;
+    /** For how long an object stays that nothing names any more: longer than it takes to kill everything. */
+    private static final String GRACE_MS = "10000";
+
     private static final Duration PATIENCE = Duration.ofMinutes(3);
 
     @RegisterExtension
@@ -37,6 +41,7 @@ class TopicDeletionIT {
         ProcessCluster cluster = clusters.start(ClusterShape.of(1, 3, 2)
                 .withMetadata("metadata.offload.delay.ms", "100")
                 .withMetadata("metadata.offload.small.wait.ms", "300"));
+        cluster.set(new ConfigResource(ConfigResource.Type.BROKER, ""), "metadata.object.grace.ms", GRACE_MS);
         fill(cluster, DELETED);
         fill(cluster, KEPT);
         String deleted = idOf(cluster, DELETED);
@@ -49,6 +54,7 @@ class TopicDeletionIT {
             admin.deleteTopics(List.of(DELETED)).all().get(60, TimeUnit.SECONDS);
         }
         cluster.killAll();
+        assertThat(objectsOf(cluster, deleted)).as("left when everything died").isPositive();
         cluster.startAll();
 
         Await.until("the deleted topic's objects are gone", PATIENCE, () -> objectsOf(cluster, deleted) == 0);
