@@ -3,6 +3,7 @@ package io.varve.itest.cluster;
 import io.varve.cli.process.JavaCommand;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 
 /** The unpacked distribution that this build made: what the process tests run. */
@@ -30,7 +31,9 @@ final class Distribution {
 
     /** The command line of a {@code varve} process. */
     static List<String> command(String heap, List<String> arguments) {
-        return command(heap, QUICK_START, arguments);
+        List<String> options = new ArrayList<>(QUICK_START);
+        options.addAll(SharedClasses.options(home().resolve("lib")));
+        return command(heap, options, arguments);
     }
 
     /** The command line of a {@code varve} process with the options and the heap that {@code bin/varve} gives to one role. */
