@@ -7,10 +7,12 @@ import java.util.Arrays;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** How long a steady producer waits when the broker that it writes to is killed: the time budget, measured. */
+@Tag("alone")
 class FailoverIT {
 
     private static final String TOPIC = "steady";

@@ -8,10 +8,12 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** A broker that owns very many partitions dies: the other one takes them all over at once, soon, and in the memory that it has. */
+@Tag("alone")
 class ManyPartitionsIT {
 
     private static final String TOPIC = "many";

@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
@@ -21,6 +22,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 /**
  * I-1, I-2, I-15: packets vanish between parts of a cluster, each on a host of its own, under a steady producer and a steady consumer. Service goes on where a quorum is, nothing acknowledged is lost, and all heals by itself.
  */
+@Tag("alone")
 @Timeout(600)
 @EnabledIfSystemProperty(named = "varve.it.cuts", matches = "true")
 class NetworkCutIT {

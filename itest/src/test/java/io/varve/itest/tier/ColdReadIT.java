@@ -42,6 +42,7 @@ import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -50,6 +51,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
  * More data than bookies keep: it goes through their disks, which stay below a bound, and all of it is read back from offset 0, every byte compared, while a producer goes on at the tail. The store answers as one that is some way off. Its
  * own rate of ranged GETs, as many at a time as the reader had on average, is measured after it.
  */
+@Tag("alone")
 @EnabledIfSystemProperty(named = "varve.it.cold.mib", matches = "[0-9]{4,}")
 class ColdReadIT {
 

@@ -26,6 +26,7 @@ import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -33,6 +34,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
  * S24, S25: the object store goes away under load and comes back. Producers and groups don't notice, the operator is told, and the backlog drains by itself. Twenty seconds in a normal run, ten
  * minutes in a slow one.
  */
+@Tag("alone")
 class StoreOutageIT {
 
     private static final int OUTAGE_SECONDS = Integer.getInteger("varve.it.outage.seconds", 20);
