@@ -21,6 +21,7 @@ import io.varve.serving.request.admission.QuotaGate;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -44,6 +45,7 @@ public final class ServingNode implements AutoCloseable {
     private final TopicCache topics = new TopicCache();
     private final BrokerSession session;
     private final Disconnect remote;
+    private final AtomicBoolean closed = new AtomicBoolean();
 
     private ServingNode(ServingConfig config, ServingParts parts, Disconnect remote) {
         this.config = config;
@@ -150,9 +152,12 @@ public final class ServingNode implements AutoCloseable {
         return server.port(listener);
     }
 
-    /** Drains and stops. */
+    /** Drains and stops; a second time does nothing. */
     @Override
     public void close() {
+        if (!closed.compareAndSet(false, true)) {
+            return;
+        }
         long deadlineNs = parts.clock().nanoTime() + TimeUnit.MILLISECONDS.toNanos(config.drainMs());
         session.startDraining(config.drainMs() / 4);
         handOver(leftMs(deadlineNs));
