@@ -266,6 +266,7 @@ class BookieNetIT {
         AppendStream stream = open(heard);
         append(stream, 0, "a");
         assertThat(heard.untilDurable(1)).isTrue();
+        awaitIdle(); // a little after the answer: else what is in work below could be the first one yet
         store.hold();
         append(stream, 1, "b");
         awaitInWork();

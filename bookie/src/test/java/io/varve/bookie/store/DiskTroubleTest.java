@@ -17,6 +17,7 @@ import io.varve.bookie.client.BookieStatus;
 import io.varve.bookie.core.JournalRecovery;
 import io.varve.bookie.disk.Disk;
 import io.varve.bookie.disk.SimDisk;
+import io.varve.bookie.journal.JournalFiles;
 import io.varve.sim.SimRandomness;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -435,8 +436,12 @@ class DiskTroubleTest {
     @Test
     void aFullDiskTakesWhatTheClusterStandsOnUntilHalfOfTheReserveIsLeft() throws Exception {
         open();
+        // A simulated disk gets neither fuller nor emptier by a journal file that is made ready or begun: after what is
+        // free was set, none may be. A fence is written in every directory.
+        fence(1, 5);
         create(1, 5);
         append(1, 5, 0);
+        directoriesOpen.forEach(directory -> eventually(() -> directory.files().readyCount() == 2));
         long reserveBytes = StoreFixture.options(Path.of("unused")).diskReserveBytes();
         essential.set(true);
         setFree(reserveBytes * 3 / 4);
@@ -456,11 +461,10 @@ class DiskTroubleTest {
 
     /** Journal files that are ready count as free: the journal has them already. */
     private void setFree(long bytes) {
+        long fileBytes = StoreFixture.options(Path.of("unused")).journalFileBytes();
         for (int i = 0; i < disks.size(); i++) {
-            int ready = directoriesOpen.get(i).files().readyCount()
-                    + directoriesOpen.get(i).files().freeCount();
-            long fileBytes = StoreFixture.options(Path.of("unused")).journalFileBytes();
-            disks.get(i).setFreeBytes(bytes - ready * fileBytes);
+            JournalFiles files = directoriesOpen.get(i).files();
+            disks.get(i).setFreeBytes(bytes - (files.readyCount() + files.freeCount()) * fileBytes);
         }
     }
 
