@@ -441,7 +441,7 @@ final class LogReader {
                 } else if (index.aborted().collect(knownTo, toOffset, found)) {
                     answer.accept(found, LogError.NONE);
                 } else {
-                    collect(segment.endOffset(), Math.max(knownTo, index.offset()), toOffset, found, answer);
+                    collect(segment.endOffset(), Math.max(knownTo, index.abortedEnd()), toOffset, found, answer);
                 }
             });
         });
@@ -467,9 +467,9 @@ final class LogReader {
             }
             SegmentIndex index = found.state()
                     .map(s -> new SegmentIndex(
-                            s.aborted(), s.times(), s.offset(), s.segmentStart() == segment.startOffset()))
-                    .orElseGet(
-                            () -> new SegmentIndex(new AbortedTxns(), new TimeIndex(), segment.startOffset(), false));
+                            s.aborted(), s.offset(), s.times(), s.offset(), s.segmentStart() == segment.startOffset()))
+                    .orElseGet(() ->
+                            new SegmentIndex(new AbortedTxns(), 0, new TimeIndex(), segment.startOffset(), false));
             if (isSealed) {
                 loop.indexes().put(segment.id().value(), index);
             }

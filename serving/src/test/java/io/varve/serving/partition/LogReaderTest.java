@@ -174,6 +174,28 @@ class LogReaderTest {
         }
     }
 
+    /** Its owner died before it wrote one for the segment, and the one of the segment before is from before the marker: the next one names it. */
+    @Test
+    void aSegmentWithoutACheckpointSaysNothingOfThoseBeforeIt() {
+        List<ByteBuffer> first = List.of(transactional(0, PRODUCER), marker(1, PRODUCER, false));
+        List<ByteBuffer> second = List.of(data(2, 100));
+        List<ByteBuffer> third = List.of(data(3, 100));
+        LogState state = stateOf(0, first);
+        state.onSegment(2, LogState.KEEP_ABORTED);
+        second.forEach(batch -> apply(state, batch));
+        state.onSegment(3, LogState.KEEP_ABORTED);
+        third.forEach(batch -> apply(state, batch));
+        tiers.upload("o1", first, stateOf(0, first.subList(0, 1)).encode());
+        tiers.upload("o2", second, null);
+        tiers.upload("o3", third, state.encode());
+        log.chain = chain(
+                sealed(1, 0, 2, false, "o1", false),
+                sealed(2, 2, 3, false, "o2", false),
+                sealed(3, 3, 4, false, "o3", false));
+        log.endsAt(4);
+        assertThat(read(0, Isolation.READ_COMMITTED).aborted()).containsExactly(new AbortedTxn(PRODUCER, 0));
+    }
+
     /** Its rows go with the segment: without them what was aborted in it would pass for committed. */
     @Test
     void whatRetentionTakesAwayUnderACommittedReadIsOutOfRange() {
