@@ -79,7 +79,7 @@ public final class ObjectCache implements AutoCloseable {
 
     /** Keeps a tail. */
     public void put(String object, ObjectTail tail) {
-        read.put(new Key(object, Key.TAIL), new Cached.OfTail(tail));
+        put(new Key(object, Key.TAIL), new Cached.OfTail(tail));
     }
 
     /** A block, if it is here, for a reader, who holds it from now on: it counts as read. */
@@ -115,7 +115,7 @@ public final class ObjectCache implements AutoCloseable {
     }
 
     private void keep(Key key, CachedBlock entries) {
-        read.put(key, new Cached.OfBlock(entries));
+        put(key, new Cached.OfBlock(entries));
         boolean isOpen;
         synchronized (staged) {
             isOpen = !closed;
@@ -123,6 +123,12 @@ public final class ObjectCache implements AutoCloseable {
         if (!isOpen) {
             read.invalidate(key);
         }
+    }
+
+    /** Whoever puts something in makes room for it itself: Caffeine leaves that to whoever is at it, who may fall behind by as much again as the budget. */
+    private void put(Key key, Cached value) {
+        read.put(key, value);
+        read.cleanUp();
     }
 
     /** Keeps a block for a reader that is expected; the caller's hold goes to the cache. The ones that have been waiting longest make room. */
