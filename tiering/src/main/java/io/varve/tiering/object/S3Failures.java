@@ -9,7 +9,7 @@ import software.amazon.awssdk.core.exception.SdkClientException;
 import software.amazon.awssdk.core.exception.SdkServiceException;
 import software.amazon.awssdk.services.s3.model.S3Exception;
 
-/** What the SDK's failures mean. */
+/** What the SDK's failures mean: above all which of them says that an object is not there, and which says nothing of it (I-7). */
 final class S3Failures {
 
     private S3Failures() {}
