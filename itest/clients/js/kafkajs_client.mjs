@@ -18,6 +18,8 @@ CompressionCodecs[CompressionTypes.ZSTD] = () => ({
 const run = `kafkajs-${randomUUID().slice(0, 8)}`
 const kafka = new Kafka({ clientId: run, brokers: process.argv[2].split(','), logLevel: logLevel.NOTHING })
 const admin = kafka.admin()
+// It looks at its group only between fetches, which wait for 5 s where there is nothing: as long as a rebalance waits for it.
+const prompt = { maxWaitTimeInMs: 500, rebalanceTimeout: 10_000 }
 
 let passed = 0
 let failed = 0
@@ -44,7 +46,7 @@ async function produce(topic, messages, { options = {}, send = {} } = {}) {
 
 /** Reads until `count` records came and then a second more, for those that should not come. */
 async function take(topic, count, { groupId = `${run}-${randomUUID()}`, readUncommitted = false, seconds = 30 } = {}) {
-  const consumer = kafka.consumer({ groupId, readUncommitted, rebalanceTimeout: 5000 })
+  const consumer = kafka.consumer({ groupId, readUncommitted, ...prompt })
   await consumer.connect()
   await consumer.subscribe({ topic, fromBeginning: true })
   const taken = []
@@ -114,7 +116,7 @@ await check('group', async () => {
   const seen = new Set()
   const shares = new Map()
   const join = async name => {
-    const consumer = kafka.consumer({ groupId, rebalanceTimeout: 5000, heartbeatInterval: 300 })
+    const consumer = kafka.consumer({ groupId, heartbeatInterval: 300, ...prompt })
     consumer.on(consumer.events.GROUP_JOIN, ({ payload }) => shares.set(name, payload.memberAssignment[topic]?.length ?? 0))
     await consumer.connect()
     await consumer.subscribe({ topic, fromBeginning: true })
