@@ -46,7 +46,10 @@ class BucketCommandsIT {
     void objectsAndTheBucketAreLookedIntoAndOrphansAreFoundAndDeletedAndNothingElseIs() throws Exception {
         cluster = clusters.start(ClusterShape.of(1, 3, 1)
                 .withMetadata("metadata.offload.delay.ms", "100")
-                .withMetadata("metadata.offload.small.wait.ms", "300"));
+                .withMetadata("metadata.offload.small.wait.ms", "300")
+                // A full segment is an object of its own, however late somebody looks.
+                .withMetadata("metadata.offload.small.bytes", "131072")
+                .withMetadata("metadata.offload.merge.bytes", "300000"));
         cluster.createTopic(
                 TOPIC, 1, Map.of("segment.bytes", "262144", "segment.ms", "1500", "local.retention.ms", "1"));
         produce(1);
