@@ -17,14 +17,25 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * Keeps giving the metadata service commands that would show if one of them were lost or carried out twice: topics whose names nobody else takes, and blocks of producer ids. Remembers what was answered.
  */
 final class CommandLoad {
 
+    /** Rare enough to leave the processors to what the test is about. */
+    private static final long STEADY_PAUSE_NS = TimeUnit.MILLISECONDS.toNanos(5);
+
+    /** A configuration that takes any text. */
+    private static final String WIDE_KEY = "leader.replication.throttled.replicas";
+
+    private static final int WIDE_BYTES = 16_000;
+
     private final MetadataClient client;
     private final String prefix;
+    private final Map<String, String> configs;
+    private final long pauseNs;
     private final ConcurrentLinkedQueue<String> created = new ConcurrentLinkedQueue<>();
     private final ConcurrentLinkedQueue<Long> producerIds = new ConcurrentLinkedQueue<>();
     private final ConcurrentLinkedQueue<Throwable> refused = new ConcurrentLinkedQueue<>();
@@ -32,17 +43,33 @@ final class CommandLoad {
     private final Thread thread;
     private volatile boolean stopping;
 
-    private CommandLoad(MetadataClient client, String prefix) {
+    private CommandLoad(MetadataClient client, String prefix, Map<String, String> configs, long pauseNs) {
         this.client = client;
         this.prefix = prefix;
+        this.configs = configs;
+        this.pauseNs = pauseNs;
         this.thread = new Thread(this::run, "command-load-" + prefix);
         thread.setDaemon(true);
     }
 
-    /** Begins; registers a bookie first, without which no topic can be created. */
+    /** Begins, with the next command as soon as one was answered; registers a bookie first, without which no topic can be created. */
     static CommandLoad start(MetadataClient client, String prefix) {
+        return start(client, prefix, Map.of(), 0);
+    }
+
+    /** {@link #start}, with a pause after each command. */
+    static CommandLoad startSteady(MetadataClient client, String prefix) {
+        return start(client, prefix, Map.of(), STEADY_PAUSE_NS);
+    }
+
+    /** {@link #startSteady}, with commands that fill a log soon. */
+    static CommandLoad startWide(MetadataClient client, String prefix) {
+        return start(client, prefix, Map.of(WIDE_KEY, "0:1,".repeat(WIDE_BYTES / 4) + "0:1"), STEADY_PAUSE_NS);
+    }
+
+    private static CommandLoad start(MetadataClient client, String prefix, Map<String, String> configs, long pauseNs) {
         registerBookie(client);
-        CommandLoad load = new CommandLoad(client, prefix);
+        CommandLoad load = new CommandLoad(client, prefix, configs, pauseNs);
         load.thread.start();
         return load;
     }
@@ -56,7 +83,7 @@ final class CommandLoad {
 
     private void run() {
         for (int i = 0; !stopping; i++) {
-            CompletableFuture<Topic> topic = client.createTopic(prefix + i, 1, 1, Map.of());
+            CompletableFuture<Topic> topic = client.createTopic(prefix + i, 1, 1, configs);
             CompletableFuture<MetadataClient.ProducerIdBlock> ids = client.allocateProducerIds();
             if (ended(topic)) {
                 created.add(prefix + i);
@@ -64,6 +91,7 @@ final class CommandLoad {
             if (ended(ids)) {
                 producerIds.add(ids.join().first());
             }
+            LockSupport.parkNanos(pauseNs);
         }
     }
 

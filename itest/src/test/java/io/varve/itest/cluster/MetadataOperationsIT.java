@@ -73,7 +73,7 @@ class MetadataOperationsIT {
         try (MetadataProcesses nodes = new MetadataProcesses(directory).start(1, 2, 3)) {
             String three = nodes.servers(List.of(1, 2, 3));
             RemoteMetadataClient client = nodes.client(1, 2, 3);
-            CommandLoad load = CommandLoad.start(client, "t");
+            CommandLoad load = CommandLoad.startSteady(client, "t");
 
             ChildProcess fourth = nodes.launch(4, List.of(1, 2, 3, 4));
             Await.until(
@@ -146,7 +146,9 @@ class MetadataOperationsIT {
                             "backup",
                             directory.resolve("backup").toString(),
                             "--metadata",
-                            nodes.servers());
+                            nodes.servers(),
+                            "--timeout-ms",
+                            "3000");
             assertThat(backup.exitCode()).as(backup.text()).isEqualTo(Reason.NO_QUORUM.exitCode());
             assertThat(backup.text()).contains("varve metadata backup: No quorum");
         }
@@ -208,14 +210,17 @@ class MetadataOperationsIT {
         }
     }
 
+    /** I-17: also where its log stands still, and it was found to lead at this very entry a moment before. */
     @Test
     void aLeaderThatWasPausedAnswersNoReadFromItsPast() throws Exception {
         try (MetadataProcesses nodes = new MetadataProcesses(directory).start(1, 2, 3)) {
             RemoteMetadataClient client = nodes.client(1, 2, 3);
-            CommandLoad load = CommandLoad.start(client, "t");
+            CommandLoad load = CommandLoad.startSteady(client, "t");
             load.awaitMore(20, PATIENCE);
+            load.stop();
             int paused = leader(client);
             RemoteMetadataClient ofPaused = nodes.client(paused);
+            ofPaused.linearizable().join();
             nodes.process(paused).pause();
             try {
                 Await.until("another leader", PATIENCE, () -> leader(client) != paused);
@@ -235,7 +240,7 @@ class MetadataOperationsIT {
             } finally {
                 nodes.process(paused).resume();
             }
-            load.stop().check(newest(client));
+            load.check(newest(client));
         }
     }
 
@@ -244,7 +249,7 @@ class MetadataOperationsIT {
     void aSingleNodeThatStoodStillLeadsOnInTheSameTerm() throws Exception {
         try (MetadataProcesses nodes = new MetadataProcesses(directory).start(1)) {
             RemoteMetadataClient client = nodes.client(1);
-            CommandLoad load = CommandLoad.start(client, "t");
+            CommandLoad load = CommandLoad.startSteady(client, "t");
             load.awaitMore(5, PATIENCE);
             long term = MetadataProcesses.status(client).term();
             nodes.process(1).pause();
@@ -261,7 +266,7 @@ class MetadataOperationsIT {
     void anOlderCopyOfADirectoryIsRefusedAndTheNodeComesBackEmpty() throws Exception {
         try (MetadataProcesses nodes = new MetadataProcesses(directory).start(1, 2, 3)) {
             RemoteMetadataClient client = nodes.client(1, 2, 3);
-            CommandLoad load = CommandLoad.start(client, "t");
+            CommandLoad load = CommandLoad.startSteady(client, "t");
             load.awaitMore(100, PATIENCE);
             int copied = leader(client) % 3 + 1;
             Path original = nodes.directoryOf(copied);
@@ -332,17 +337,13 @@ class MetadataOperationsIT {
         for (boolean leads : List.of(true, false)) {
             Path home = directory.resolve(leads ? "leader" : "follower");
             try (MetadataProcesses nodes = new MetadataProcesses(home);
-                    SmallDisk one = new SmallDisk(nodes.directoryOf(1), 24);
-                    SmallDisk two = new SmallDisk(nodes.directoryOf(2), 24);
-                    SmallDisk three = new SmallDisk(nodes.directoryOf(3), 24)) {
+                    SmallDisk one = new SmallDisk(nodes.directoryOf(1), 96);
+                    SmallDisk two = new SmallDisk(nodes.directoryOf(2), 96);
+                    SmallDisk three = new SmallDisk(nodes.directoryOf(3), 96)) {
                 nodes.start(1, 2, 3);
                 RemoteMetadataClient client = nodes.client(1, 2, 3);
-                // Several at once: the disk is full when the part of the log's file that is there already has been
-                // written to.
-                List<CommandLoad> loads = Stream.of("a", "b", "c", "d", "e", "f")
-                        .map(name -> CommandLoad.start(client, name + "x".repeat(200)))
-                        .toList();
-                CommandLoad load = loads.get(0);
+                // The disk is full when the part of the log's file that is there already has been written to.
+                CommandLoad load = CommandLoad.startWide(client, "t");
                 load.awaitMore(20, PATIENCE);
                 int full = leads ? leader(client) : leader(client) % 3 + 1;
                 SmallDisk disk = List.of(one, two, three).get(full - 1);
@@ -356,17 +357,12 @@ class MetadataOperationsIT {
                         .asString()
                         .contains("event=stopped role=metadata")
                         .contains("the disk of");
-                for (CommandLoad another : loads.subList(1, loads.size())) {
-                    another.stop();
-                }
                 load.awaitMore(100, PATIENCE);
 
                 disk.free();
                 ProcessCluster.awaitReady(nodes.launch(full, List.of(1, 2, 3)));
                 load.awaitMore(20, PATIENCE);
-                load.stop();
-                MetadataView view = newest(client);
-                loads.forEach(each -> each.check(view));
+                load.stop().check(newest(client));
                 Tool.Result status = tool().run("metadata", "status", "--metadata", nodes.servers(List.of(1, 2, 3)));
                 assertThat(status.text()).doesNotContain("silent");
             }

@@ -68,6 +68,7 @@ public final class MetadataService implements RpcService, RaftListener, AutoClos
     private final Clock clock;
     private final MeterRegistry metrics;
     private final LeaderDuties duties;
+    private final LeadershipCheck leadership;
     private final PeerNotes notes;
     private final ChangeLog changes;
     private final Set<Watch> watches = ConcurrentHashMap.newKeySet();
@@ -102,6 +103,7 @@ public final class MetadataService implements RpcService, RaftListener, AutoClos
         this.clock = clock;
         this.metrics = metrics;
         this.duties = new LeaderDuties(settings, clock, randomness, faults, peers);
+        this.leadership = new LeadershipCheck(peers);
         this.changes = new ChangeLog(settings.watchBytesMax());
         this.commands = Timer.builder("varve_metadata_command")
                 .description("From a command's arrival to its answer")
@@ -189,6 +191,7 @@ public final class MetadataService implements RpcService, RaftListener, AutoClos
         }
         leading = false;
         duties.onFollowing();
+        leadership.stop();
         watches.forEach(watch -> watch.end("this node leads no longer"));
     }
 
@@ -343,8 +346,11 @@ public final class MetadataService implements RpcService, RaftListener, AutoClos
             reply(request, ReadIndexReply.newBuilder().setNotLeader(hint()).build());
             return;
         }
-        node.readIndex().whenComplete((version, trouble) -> {
-            if (trouble == null) {
+        long term = node.term();
+        CompletableFuture<Void> confirmed = leadership.confirm(node);
+        node.readIndex().thenCombine(confirmed, (version, most) -> version).whenComplete((version, trouble) -> {
+            // Still in the term that most others were in: the log's answer was this term's leader's.
+            if (trouble == null && leading && node.term() == term) {
                 reply(request, ReadIndexReply.newBuilder().setVersion(version).build());
             } else {
                 reply(request, ReadIndexReply.newBuilder().setNotLeader(hint()).build());
@@ -503,6 +509,7 @@ public final class MetadataService implements RpcService, RaftListener, AutoClos
     public void close() {
         leading = false;
         duties.close();
+        leadership.stop();
         submitter.shutdown();
     }
 }
