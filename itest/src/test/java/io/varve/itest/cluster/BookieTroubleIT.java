@@ -30,7 +30,8 @@ class BookieTroubleIT {
     void oneReplicaThatDiesOrHangsPausesNobodyAndIsWrittenToAgainLater() throws Exception {
         ProcessCluster cluster = clusters.start(ClusterShape.of(1, 4, 1)
                 .withMetadata("metadata.confirm.delay.ms", "2000")
-                .withBroker("broker.replica.lag.ms", "1000"));
+                .withBroker("broker.replica.lag.ms", "1000")
+                .withBroker("broker.replica.avoid.ms", "3000"));
         cluster.createTopic(TOPIC, 1, Map.of());
         AckLog acks = new AckLog(1);
         Gaps gaps = new Gaps();

@@ -91,6 +91,7 @@ record RunOptions(
                 1 << 30,
                 2_000 + random.nextInt(20_000),
                 300 + random.nextInt(1_000),
+                30_000,
                 500 + random.nextInt(5_000),
                 300,
                 4,

@@ -14,6 +14,7 @@ import java.util.Optional;
  * @param pendingBytesTotalMax unacknowledged bytes of the broker
  * @param lagBytesMax a replica with so much unconfirmed is dropped and the segment rolled
  * @param lagMs likewise when it lags so long
+ * @param avoidMs for how long a bookie that was dropped, or whose connection was lost, is given no new segment
  * @param checkpointBytes between checkpoints of the owner's state
  * @param callTimeoutMs deadline of one call to a bookie
  * @param recoveryReadsMax reads that takeovers have under way at a time, for each loop
@@ -30,6 +31,7 @@ public record PartitionOptions(
         long pendingBytesTotalMax,
         long lagBytesMax,
         long lagMs,
+        long avoidMs,
         long checkpointBytes,
         long callTimeoutMs,
         int recoveryReadsMax,
@@ -59,7 +61,7 @@ public record PartitionOptions(
                 lagBytesMax,
                 nanos(lagMs),
                 base.retryNs(),
-                base.avoidNs(),
+                nanos(avoidMs),
                 base.trailNs(),
                 base.releaseNs());
     }
@@ -83,6 +85,7 @@ public record PartitionOptions(
                 memoryBytes / 8,
                 16L << 20,
                 5_000,
+                30_000,
                 4L << 20,
                 2_000,
                 32,

@@ -194,6 +194,13 @@ public final class ServingConfig {
     static final ConfigKey<Long> LAG_MS = ConfigKey.number(
                     "broker.replica.lag.ms", "The same after so long.", 100, 3_600_000)
             .withDefault("5000");
+    static final ConfigKey<Long> AVOID_MS = ConfigKey.number(
+                    "broker.replica.avoid.ms",
+                    "How long a bookie that was dropped, or whose connection was lost, is given no new segment of the"
+                            + " partition, unless there are too few others.",
+                    100,
+                    3_600_000)
+            .withDefault("30000");
     static final ConfigKey<Long> CHECKPOINT_BYTES = ConfigKey.number(
                     "broker.checkpoint.bytes",
                     "Bytes between checkpoints of producer state: what a takeover reads at most.",
@@ -314,7 +321,7 @@ public final class ServingConfig {
         schema.heading("Fetching and stopping")
                 .keys(FETCH_BYTES, FETCH_MEMORY, FETCH_SESSIONS, TAKEOVER_WAIT_MS, DRAIN_MS);
         schema.heading("Partitions")
-                .keys(PARTITION_LOOPS, CACHE_BYTES, PENDING_BYTES, PENDING_BYTES_TOTAL, LAG_BYTES, LAG_MS)
+                .keys(PARTITION_LOOPS, CACHE_BYTES, PENDING_BYTES, PENDING_BYTES_TOTAL, LAG_BYTES, LAG_MS, AVOID_MS)
                 .keys(CHECKPOINT_BYTES, BOOKIE_CALL_MS, READ_BYTES, PRODUCER_EXPIRATION_MS, REBALANCE_MS)
                 .keys(CLEANER, CLEANER_BACKOFF_MS, CLEANER_KEYS_BYTES, CLEANER_RATE);
         schema.heading("Coordinators")
@@ -411,6 +418,7 @@ public final class ServingConfig {
                 orShare(config.get(PENDING_BYTES_TOTAL), 8),
                 config.get(LAG_BYTES),
                 config.get(LAG_MS),
+                config.get(AVOID_MS),
                 config.get(CHECKPOINT_BYTES),
                 config.get(BOOKIE_CALL_MS),
                 defaults.recoveryReadsMax(),

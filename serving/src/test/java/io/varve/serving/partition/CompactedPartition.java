@@ -99,6 +99,7 @@ final class CompactedPartition implements CompactableLog, ReadableLog {
                 o.pendingBytesTotalMax(),
                 o.lagBytesMax(),
                 o.lagMs(),
+                o.avoidMs(),
                 o.checkpointBytes(),
                 o.callTimeoutMs(),
                 o.recoveryReadsMax(),

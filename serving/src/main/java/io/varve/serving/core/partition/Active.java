@@ -46,12 +46,10 @@ final class Active<P> extends Phase<P> {
     void onAllocated(SegmentDescriptor segment) {
         SegmentWriter current = tenure().writers().current();
         boolean improve = isImprovementDue();
-        if (improve) {
-            // Whatever comes of it, the next try for more copies waits longer, so that a flapping bookie costs few
-            // rolls.
-            tenure().supply().onImprovementTried();
-        }
         boolean better = RollPolicy.holdsMore(segment.replicas().size(), current);
+        if (improve) {
+            tenure().supply().onImprovementTried(!better);
+        }
         if (isRollDue() || (improve && better)) {
             Rolling.begin(tenure(), segment);
         } else if (!improve) {

@@ -13,11 +13,16 @@ final class SegmentSupply<P> {
     /** Tries for more copies are so many times rarer than tries of what is needed. */
     private static final int IMPROVEMENT_PAUSES = 16;
 
+    private static final long NEVER = Long.MAX_VALUE;
+
     private final Tenure<P> tenure;
     private final Step allocation;
     private final Step improvement;
     private final TreeMap<BookieId, Long> avoidUntilNs = new TreeMap<>();
     private SegmentDescriptor prepared;
+
+    /** When a bookie may be asked for again that the last try for more copies had to do without. */
+    private long placeNs = NEVER;
 
     SegmentSupply(Tenure<P> tenure) {
         this.tenure = tenure;
@@ -114,18 +119,32 @@ final class SegmentSupply<P> {
     // ---- more copies
     // ------------------------------------------------------------------------------------------------------------
 
-    /** Whether the pause after the last try for more copies is over. */
+    /** Whether the pause after the last try for more copies is over, or it was in vain and there may be a place now. */
     boolean mayImprove() {
-        return improvement.isFree(tenure.nowNs());
+        return improvement.isFree(tenure.nowNs()) || tenure.nowNs() >= placeNs;
     }
 
-    /** More copies were tried for: the next try waits longer. */
-    void onImprovementTried() {
+    /**
+     * More copies were tried for: the next try waits longer, so that a flapping bookie costs few rolls.
+     *
+     * @param inVain no more were to be had
+     */
+    void onImprovementTried(boolean inVain) {
         improvement.failed(tenure.nowNs());
+        placeNs = inVain ? endOfNextAvoidance() : NEVER;
+    }
+
+    private long endOfNextAvoidance() {
+        long next = NEVER;
+        for (long untilNs : avoidUntilNs.values()) {
+            next = untilNs > tenure.nowNs() ? Math.min(next, untilNs) : next;
+        }
+        return next;
     }
 
     /** There are as many copies as there should be, and have been for a while. */
     void onWhole() {
         improvement.done();
+        placeNs = NEVER;
     }
 }

@@ -198,6 +198,29 @@ class LiveRollTest {
         assertThat(stepped.take()).containsExactly("allocate at 0");
     }
 
+    /** The pauses between tries have grown by then to many times what a bookie is avoided for. */
+    @Test
+    void moreCopiesAreTriedForAsSoonAsABookieThatFailedMayBeAskedForAgain() {
+        leader.onStreamFailed(1, 2);
+        stepped.allocated(2, 1, 2);
+        stepped.after(800);
+        stepped.allocated(3, 1, 2);
+        stepped.take();
+
+        stepped.after(199);
+        assertThat(stepped.take()).isEmpty();
+        stepped.after(1);
+        assertThat(stepped.take()).containsExactly("allocate at 0");
+        assertThat(stepped.avoided()).isEmpty();
+        stepped.allocated(4, 1, 2);
+        stepped.take();
+
+        stepped.after(3_199);
+        assertThat(stepped.take()).as("no other is avoided").isEmpty();
+        stepped.after(1);
+        assertThat(stepped.take()).containsExactly("allocate at 0");
+    }
+
     /** Nobody writes to it: what it holds could not be repaired while it is open. */
     @Test
     void anIdleSegmentWithADeadReplicaIsRolledByTimeAloneOnceThereIsAPlace() {
