@@ -85,12 +85,7 @@ class BackupRestoreIT {
                     servers));
             ProcessCluster.awaitReady(node);
         }
-        for (int id = 1; id <= 3; id++) {
-            ProcessCluster.awaitReady(cluster.launchBookie(id));
-        }
-        for (int id = 1; id <= 2; id++) {
-            ProcessCluster.awaitReady(cluster.launchBroker(id));
-        }
+        cluster.startBookiesAndBrokers();
 
         ReadBack.of(cluster.bootstrap(), TOPIC, PARTITIONS, PATIENCE).isExactly(acks);
         write(cluster, acks, 2 * RECORDS + 1);

@@ -104,6 +104,11 @@ public final class ProcessCluster implements AutoCloseable {
     /** Starts everything, role by role, and waits until it is ready. */
     public void startAll() throws IOException {
         startEach(shape.metadata(), this::launchMetadata);
+        startBookiesAndBrokers();
+    }
+
+    /** Starts all bookies, then all brokers, and waits until they are ready. */
+    void startBookiesAndBrokers() throws IOException {
         startEach(shape.bookies(), this::launchBookie);
         startEach(shape.brokers(), this::launchBroker);
     }

@@ -299,6 +299,8 @@ public final class MetadataNode implements AutoCloseable {
                 MetadataMember again =
                         new MetadataMember(self.nodeId(), self.host(), self.raftPort(), self.clientPort());
                 insist("join", () -> client.addNode(again));
+            } else {
+                sayWhatIsMissing();
             }
         }
     }
@@ -404,12 +406,16 @@ public final class MetadataNode implements AutoCloseable {
                     throw new StartupException(
                             StartupException.Reason.NO_QUORUM, "In " + config.readyMs() + " ms: " + whatIsMissing());
                 }
-                LOG.warn("event=waiting node={} for=\"{}\"", config.nodeId(), whatIsMissing());
+                sayWhatIsMissing();
             } catch (InterruptedException interrupted) {
                 Thread.currentThread().interrupt();
                 throw new StartupException(StartupException.Reason.NO_QUORUM, "Interrupted while waiting for a quorum");
             }
         }
+    }
+
+    private void sayWhatIsMissing() {
+        LOG.warn("event=waiting node={} for=\"{}\"", config.nodeId(), whatIsMissing());
     }
 
     private String whatIsMissing() {
