@@ -13,6 +13,7 @@ import io.varve.cli.admin.VerifyCommand;
 import io.varve.cli.bench.BenchCommand;
 import io.varve.cli.demo.DemoCommand;
 import io.varve.cli.local.StandaloneCommand;
+import io.varve.cli.prepare.PrepareCommand;
 import io.varve.cli.restore.RestoreCommand;
 import io.varve.cli.role.BookieCommand;
 import io.varve.cli.role.BrokerCommand;
@@ -54,6 +55,7 @@ import picocli.CommandLine.Spec;
             RestoreCommand.class,
             BenchCommand.class,
             ConfigCommand.class,
+            PrepareCommand.class,
             CommandLine.HelpCommand.class
         })
 public final class Main implements Runnable {

@@ -32,7 +32,7 @@ final class Distribution {
     /** The command line of a {@code varve} process. */
     static List<String> command(String heap, List<String> arguments) {
         List<String> options = new ArrayList<>(QUICK_START);
-        options.addAll(SharedClasses.options(home().resolve("lib")));
+        options.addAll(SharedClasses.options(home()));
         return command(heap, options, arguments);
     }
 

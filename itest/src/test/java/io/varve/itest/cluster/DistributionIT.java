@@ -7,12 +7,16 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.NewTopic;
@@ -32,6 +36,51 @@ class DistributionIT {
     void theCommandRunsFromAnywhereAndThroughASymbolicLink() throws Exception {
         Path link = Files.createSymbolicLink(directory.resolve("varve-link"), HOME.resolve("bin/varve"));
         assertThat(run(Map.of(), link.toString(), "--version")).startsWith("Varve ");
+    }
+
+    @Test
+    void aPreparedDistributionMapsItsClasses() throws Exception {
+        Distribution.command("128m", List.of()); // prepares it
+        Path log = directory.resolve("classes.log");
+        run(
+                Map.of("VARVE_OPTS", "-Xlog:class+load:file=" + log),
+                HOME.resolve("bin/varve").toString(),
+                "--version");
+        assertThat(Files.readString(log)).contains("io.varve.cli.Main source: shared objects file (top)");
+    }
+
+    /** A JVM would take a jar of the same size and date for the same one, and run what was in the old one. */
+    @Test
+    void classesOfOtherJarsAreNotMapped() throws Exception {
+        Path home = directory.resolve("home");
+        Path jar = Files.writeString(
+                Files.createDirectories(home.resolve("lib")).resolve("varve-deploy-1.jar"), "today's");
+        Path script = Files.createDirectories(home.resolve("bin")).resolve("varve");
+        Files.copy(HOME.resolve("bin/varve"), script);
+        Map<String, String> showing =
+                Map.of("JAVA_HOME", javaThatShowsItsOptions().toString());
+        Matcher classes = Pattern.compile("-Dvarve\\.classes=(\\S+)").matcher(run(showing, script.toString()));
+        assertThat(classes.find()).isTrue();
+        Path prepared = Path.of(classes.group(1));
+        String option = "-XX:SharedArchiveFile=" + prepared;
+        assertThat(run(showing, script.toString())).doesNotContain("SharedArchiveFile");
+
+        Files.createDirectories(prepared.getParent());
+        Files.createFile(prepared);
+        assertThat(run(showing, script.toString())).contains(option);
+
+        FileTime date = Files.getLastModifiedTime(jar);
+        Files.writeString(jar, "another");
+        Files.setLastModifiedTime(jar, date);
+        assertThat(run(showing, script.toString())).doesNotContain("SharedArchiveFile");
+    }
+
+    private Path javaThatShowsItsOptions() throws IOException {
+        Path java = directory.resolve("jdk/bin/java");
+        Files.createDirectories(java.getParent());
+        Files.writeString(java, "#!/bin/sh\necho \"$@\"\n");
+        Files.setPosixFilePermissions(java, PosixFilePermissions.fromString("rwxr-xr-x"));
+        return directory.resolve("jdk");
     }
 
     @Test
