@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.varve.itest.cluster.ClusterShape;
 import io.varve.itest.cluster.Clusters;
+import io.varve.itest.cluster.JavaProgram;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -23,8 +24,6 @@ class ClientsIT {
 
     private static final Path INSTALLED = Path.of("target", "clients").toAbsolutePath();
     private static final Path PROGRAMS = Path.of("clients").toAbsolutePath();
-    private static final String JAVA =
-            Path.of(System.getProperty("java.home"), "bin", "java").toString();
     private static final int AT_A_TIME = 3;
     private static final int MINUTES_EACH = 8;
 
@@ -76,14 +75,13 @@ class ClientsIT {
             String libraries = INSTALLED.resolve("spring") + "/*";
             all.put(
                     "spring-kafka",
-                    List.of(
-                            JAVA,
-                            "-Xmx256m",
-                            "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
-                            "-cp",
+                    JavaProgram.command(
+                            "256m",
                             libraries,
-                            "" + PROGRAMS.resolve("spring/SpringClient.java"),
-                            "BOOTSTRAP"));
+                            List.of(
+                                    "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
+                                    "" + PROGRAMS.resolve("spring/SpringClient.java"),
+                                    "BOOTSTRAP")));
         } else {
             System.out.println("SKIPPED client spring-kafka: run itest/clients/install.sh");
         }
@@ -102,14 +100,10 @@ class ClientsIT {
     }
 
     private static List<String> javaClient(String version) {
-        return List.of(
-                JAVA,
-                "-Xmx256m",
-                "-cp",
+        return JavaProgram.command(
+                "256m",
                 OlderClients.classPath(version),
-                StockClientProgram.class.getName(),
-                "BOOTSTRAP",
-                version);
+                List.of(StockClientProgram.class.getName(), "BOOTSTRAP", version));
     }
 
     /** Runs one program; the lines of its failed checks, or why it did not come to its end; empty if all is well. */

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.varve.itest.cluster.Await;
 import io.varve.itest.cluster.ClusterShape;
 import io.varve.itest.cluster.Clusters;
+import io.varve.itest.cluster.JavaProgram;
 import io.varve.itest.cluster.ProcessCluster;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -102,16 +103,15 @@ class ConnectIT {
                         "tasks.max=1",
                         "file=" + out,
                         "topics=" + TOPIC));
-        return List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-Xmx300m",
-                "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
-                "-cp",
+        return JavaProgram.command(
+                "300m",
                 LIBRARIES + "/*",
-                "org.apache.kafka.connect.cli.ConnectStandalone",
-                worker.toString(),
-                source.toString(),
-                sink.toString());
+                List.of(
+                        "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
+                        "org.apache.kafka.connect.cli.ConnectStandalone",
+                        worker.toString(),
+                        source.toString(),
+                        sink.toString()));
     }
 
     private Process start(List<String> command, String name) throws IOException {

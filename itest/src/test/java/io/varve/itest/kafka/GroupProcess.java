@@ -2,6 +2,7 @@ package io.varve.itest.kafka;
 
 import io.varve.cli.process.ChildProcess;
 import io.varve.itest.clients.OlderClients;
+import io.varve.itest.cluster.JavaProgram;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -46,16 +47,8 @@ final class GroupProcess implements AutoCloseable {
             Path logs,
             Deliveries deliveries)
             throws IOException {
-        List<String> command = List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-Xmx128m",
-                "-XX:+UseSerialGC",
-                "-cp",
-                classPath,
-                GroupMember.class.getName(),
-                bootstrap,
-                group,
-                topic);
+        List<String> command =
+                JavaProgram.command("128m", classPath, List.of(GroupMember.class.getName(), bootstrap, group, topic));
         return new GroupProcess(
                 ChildProcess.start(name, command, "assigned", logs.resolve(name + ".log"), deliveries::onLine), true);
     }
