@@ -39,14 +39,21 @@ final class LogStartIT {
     private static final TopicPartition PARTITION = new TopicPartition("t", 0);
 
     private TwoBrokers brokers;
+    private Admin admin;
+    private KafkaConsumer<String, String> reader;
 
     @BeforeEach
     void start() {
         brokers = new TwoBrokers();
+        admin = brokers.admin();
+        reader = consumer("none");
+        reader.assign(List.of(PARTITION));
     }
 
     @AfterEach
     void stop() {
+        reader.close();
+        admin.close();
         brokers.close();
     }
 
@@ -108,14 +115,11 @@ final class LogStartIT {
     /** P29: one topic's records go as fast as they come, and the other's reader, on the same connection, doesn't notice. */
     @Test
     void offsetsAreNeverRenumberedAndTroubleStaysInItsPartition() throws Exception {
-        try (Admin admin = brokers.admin()) {
-            admin.createTopics(List.of(
-                            new NewTopic("t", 1, (short) 3)
-                                    .configs(Map.of("retention.ms", "1", "segment.bytes", "8192")),
-                            new NewTopic("healthy", 1, (short) 3)))
-                    .all()
-                    .get();
-        }
+        admin.createTopics(List.of(
+                        new NewTopic("t", 1, (short) 3).configs(Map.of("retention.ms", "1", "segment.bytes", "8192")),
+                        new NewTopic("healthy", 1, (short) 3)))
+                .all()
+                .get();
         List<String> healthy = new ArrayList<>();
         try (KafkaConsumer<String, String> consumer = consumer("earliest")) {
             consumer.assign(List.of(PARTITION, new TopicPartition("healthy", 0)));
@@ -142,33 +146,27 @@ final class LogStartIT {
 
     /** Answers the log's start after it. */
     private long delete(long before) throws Exception {
-        try (Admin admin = brokers.admin()) {
-            return admin.deleteRecords(Map.of(PARTITION, RecordsToDelete.beforeOffset(before)))
-                    .lowWatermarks()
-                    .get(PARTITION)
-                    .get()
-                    .lowWatermark();
-        }
+        return admin.deleteRecords(Map.of(PARTITION, RecordsToDelete.beforeOffset(before)))
+                .lowWatermarks()
+                .get(PARTITION)
+                .get()
+                .lowWatermark();
     }
 
     private long earliest() throws Exception {
-        try (Admin admin = brokers.admin()) {
-            return admin.listOffsets(Map.of(PARTITION, OffsetSpec.earliest()))
-                    .all()
-                    .get()
-                    .get(PARTITION)
-                    .offset();
-        }
+        return admin.listOffsets(Map.of(PARTITION, OffsetSpec.earliest()))
+                .all()
+                .get()
+                .get(PARTITION)
+                .offset();
     }
 
     private long firstRead() {
-        try (KafkaConsumer<String, String> consumer = consumer("none")) {
-            consumer.assign(List.of(PARTITION));
-            consumer.seekToBeginning(List.of(PARTITION));
-            return consumer.poll(Duration.ofSeconds(10)).iterator().next().offset();
-        }
+        reader.seekToBeginning(List.of(PARTITION));
+        return reader.poll(Duration.ofSeconds(10)).iterator().next().offset();
     }
 
+    /** Whoever seeks waits for the answer to the fetch before: it comes soon. */
     private KafkaConsumer<String, String> consumer(String reset) {
         return new KafkaConsumer<>(
                 Map.of(
@@ -177,7 +175,9 @@ final class LogStartIT {
                         "auto.offset.reset",
                         reset,
                         "enable.auto.commit",
-                        "false"),
+                        "false",
+                        "fetch.max.wait.ms",
+                        "20"),
                 new StringDeserializer(),
                 new StringDeserializer());
     }
