@@ -58,6 +58,9 @@ public final class BucketKeeper implements AutoCloseable {
     /** Wall time; of what is in the bucket as far as is known here. */
     private volatile long newestMs = -1;
 
+    /** Wall time of the last look through uploads that succeeded here. */
+    private volatile long sweptMs = -1;
+
     private long dueMs = Long.MIN_VALUE;
     private long sweptNs;
 
@@ -96,6 +99,13 @@ public final class BucketKeeper implements AutoCloseable {
                         this,
                         keeper -> keeper.newestMs < 0 ? -1 : clock.wallTimeMs() - keeper.newestMs)
                 .description("Age of the newest copy of the metadata in the bucket; -1 on a bookie that takes none")
+                .register(registry);
+        Gauge.builder(
+                        "varve_bookie_uploads_swept_age_ms",
+                        this,
+                        keeper -> keeper.sweptMs < 0 ? -1 : clock.wallTimeMs() - keeper.sweptMs)
+                .description("Since uploads that nobody completed were looked through and dropped; -1 on a bookie that"
+                        + " has not done it")
                 .register(registry);
         this.thread = Executors.newSingleThreadScheduledExecutor(task -> {
             Thread made = new Thread(task, "bookie-" + self + "-backup");
@@ -163,6 +173,7 @@ public final class BucketKeeper implements AutoCloseable {
         try {
             int dropped = uploads.drop(STALE_MS);
             sweptNs = clock.nanoTime();
+            sweptMs = clock.wallTimeMs();
             LOG.info("event=stale-uploads-dropped count={}", dropped);
         } catch (IOException e) {
             LOG.warn("event=stale-uploads-not-dropped reason=\"{}\"", e.getMessage());

@@ -10,6 +10,7 @@ import io.varve.metadata.model.SegmentDescriptor;
 import io.varve.metadata.model.Topic;
 import io.varve.tiering.api.Offloader;
 import io.varve.tiering.api.Offloader.OffloadAttempt;
+import io.varve.tiering.api.RemoteReadException;
 import io.varve.tiering.api.SealedSegmentSource;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -112,9 +113,12 @@ public final class OffloadWork implements TaskWork<BookieTask.Offload> {
         return new TaskOutcome.Failed(lineOf(failure));
     }
 
+    /** What went wrong, in a line that begins with its class: the metadata tells by it whether something is lost or only away. */
     static String lineOf(Throwable failure) {
         Throwable root =
                 failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
-        return String.valueOf(root.getMessage());
+        return root instanceof RemoteReadException read
+                ? read.kind() + ": " + read.getMessage()
+                : String.valueOf(root.getMessage());
     }
 }

@@ -71,7 +71,7 @@ public final class DeleteReplicaWork implements TaskWork<BookieTask.DeleteReplic
 
     private CompletableFuture<TaskOutcome> keep(SegmentDescriptor segment, ObjectRef object) {
         LOG.error("event=object-missing key={} decision=\"local copies are kept\"", object.key());
-        String missing = object.key() + " is not in the bucket as it was committed";
+        String missing = "MISSING: " + object.key() + " is not in the bucket as it was committed";
         return CompletableFuture.supplyAsync(() -> whole(segment, missing), blocking);
     }
 

@@ -24,6 +24,7 @@ class BucketKeeperTest {
     private final MetadataClient client = metadata.newClient();
     private final FewBackups backups = new FewBackups();
     private final List<Long> sweeps = new ArrayList<>();
+    private boolean areUploadsRefused;
     private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
 
     @Test
@@ -127,6 +128,27 @@ class BucketKeeperTest {
         }
     }
 
+    /** Who looks at the figures a day later must still see that nobody does it. */
+    @Test
+    void sinceWhenUploadsWereNotLookedThroughIsTold() {
+        try (BucketKeeper keeper = keeper(1)) {
+            areUploadsRefused = true;
+            keeper.look();
+            assertThat(sweptAgeMs()).isEqualTo(-1);
+            areUploadsRefused = false;
+            keeper.look();
+            assertThat(sweptAgeMs()).isZero();
+            areUploadsRefused = true;
+            clock.advance(BucketKeeper.SWEEP_MS);
+            keeper.look();
+            assertThat(sweptAgeMs()).isEqualTo(BucketKeeper.SWEEP_MS);
+        }
+    }
+
+    private double sweptAgeMs() {
+        return registry.get("varve_bookie_uploads_swept_age_ms").gauge().value();
+    }
+
     private BucketKeeper keeper(int bookie) {
         return keeper(bookie, backups);
     }
@@ -137,6 +159,9 @@ class BucketKeeperTest {
                 client,
                 into,
                 olderThanMs -> {
+                    if (areUploadsRefused) {
+                        throw new IOException("FORBIDDEN: on order");
+                    }
                     sweeps.add(olderThanMs);
                     return 0;
                 },

@@ -60,7 +60,7 @@ class ManifestWorksTest {
         editor.answer = () -> {
             throw new RemoteReadException(RemoteReadException.Kind.UNAVAILABLE, "the store is away", null);
         };
-        assertThat(build(Optional.empty(), 0, 30)).isEqualTo(new TaskOutcome.Failed("the store is away"));
+        assertThat(build(Optional.empty(), 0, 30)).isEqualTo(new TaskOutcome.Failed("UNAVAILABLE: the store is away"));
         editor.answer = () -> {
             throw new InvariantViolation("planted");
         };

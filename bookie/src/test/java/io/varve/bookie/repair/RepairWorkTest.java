@@ -207,11 +207,11 @@ class RepairWorkTest {
         holding(0, 6);
         assertThat(delete(offloaded, object -> CompletableFuture.completedFuture(false)))
                 .as("whole: it can be read in the object's place")
-                .isEqualTo(new TaskOutcome.Failed("key is not in the bucket as it was committed"));
+                .isEqualTo(new TaskOutcome.Failed("MISSING: key is not in the bucket as it was committed"));
         holding(0, 5);
         assertThat(delete(offloaded, object -> CompletableFuture.completedFuture(false)))
-                .isEqualTo(
-                        new TaskOutcome.TryAgain("key is not in the bucket as it was committed, and the copy can't be"
+                .isEqualTo(new TaskOutcome.TryAgain(
+                        "MISSING: key is not in the bucket as it was committed, and the copy can't be"
                                 + " read in its place: it ends at offset 5, not 6"));
         holding(1, 6);
         assertThat(delete(offloaded, object -> CompletableFuture.completedFuture(false)))

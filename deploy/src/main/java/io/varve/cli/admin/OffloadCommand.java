@@ -10,6 +10,7 @@ import io.varve.metadata.api.MetadataView;
 import io.varve.metadata.model.ClusterConfigSchema;
 import io.varve.protocol.runtime.SystemClock;
 import java.io.PrintStream;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
@@ -27,6 +28,9 @@ public final class OffloadCommand implements Runnable {
 
     /** Of a topic. */
     private static final String TOPIC_PAUSE = "remote.log.copy.disable";
+
+    /** A bucket that lets nothing be deleted has as many as there are objects. */
+    private static final int ALARMS_SHOWN = 20;
 
     @Spec
     private CommandSpec spec;
@@ -49,7 +53,14 @@ public final class OffloadCommand implements Runnable {
                 Json.print(System.out, report);
                 return 0;
             }
-            print(report.segments(), report.bytes(), report.oldestMs(), report.paused(), report.errors(), System.out);
+            print(
+                    report.segments(),
+                    report.bytes(),
+                    report.oldestMs(),
+                    report.paused(),
+                    report.errors(),
+                    report.alarms(),
+                    System.out);
             Table partitions = new Table("TOPIC", "PARTITION", "SEGMENTS", "BYTES", "OLDEST", "THE OLDEST");
             report.partitions()
                     .forEach(row -> partitions.row(
@@ -104,6 +115,7 @@ public final class OffloadCommand implements Runnable {
             long oldestMs,
             boolean paused,
             Map<String, OffloadReport.ErrorRow> errors,
+            List<OffloadReport.AlarmRow> alarms,
             PrintStream out) {
         String waiting = segments == 0
                 ? "nothing waits"
@@ -112,6 +124,13 @@ public final class OffloadCommand implements Runnable {
         out.println("Object storage: " + waiting + (paused ? "; uploads are PAUSED" : ""));
         errors.forEach((kind, row) ->
                 out.println("  " + kind + ": " + Units.count(row.segments()) + " segments, such as: " + row.latest()));
+        alarms.stream()
+                .limit(ALARMS_SHOWN)
+                .forEach(alarm -> out.println("  ALARM " + alarm.kind() + " " + alarm.partition() + " " + alarm.about()
+                        + ": " + alarm.reason()));
+        if (alarms.size() > ALARMS_SHOWN) {
+            out.println("  ALARM and " + Units.count(alarms.size() - ALARMS_SHOWN) + " more: --json has them all");
+        }
     }
 
     private static String age(long ms) {

@@ -38,6 +38,7 @@ public final class StatusCommand extends ViewCommand<ClusterReport> {
                 report.oldestToOffloadMs(),
                 report.uploadsPaused(),
                 report.offloadErrors(),
+                report.alarms(),
                 out);
         out.println();
         metadataNodes(report).print(out);

@@ -25,6 +25,7 @@ import java.util.TreeMap;
  * @param oldestToOffloadMs how long the oldest of them has been sealed
  * @param uploadsPaused for the whole cluster
  * @param offloadErrors what failed last, by class
+ * @param alarms what isn't in the bucket as it should be, for as long as it isn't
  * @param tasks work given to bookies and not yet reported, by kind
  */
 public record ClusterReport(
@@ -43,6 +44,7 @@ public record ClusterReport(
         long oldestToOffloadMs,
         boolean uploadsPaused,
         Map<String, OffloadReport.ErrorRow> offloadErrors,
+        List<OffloadReport.AlarmRow> alarms,
         Map<String, Integer> tasks) {
 
     /**
@@ -106,6 +108,7 @@ public record ClusterReport(
                 offload.oldestMs(),
                 offload.paused(),
                 offload.errors(),
+                offload.alarms(),
                 tasks(view));
     }
 

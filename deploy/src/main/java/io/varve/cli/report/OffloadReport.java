@@ -1,7 +1,9 @@
 package io.varve.cli.report;
 
+import io.varve.base.PartitionId;
 import io.varve.base.SegmentId;
 import io.varve.metadata.api.MetadataView;
+import io.varve.metadata.model.Alarm;
 import io.varve.metadata.model.BookieInfo;
 import io.varve.metadata.model.BookieTask;
 import io.varve.metadata.model.ClusterConfigSchema;
@@ -12,12 +14,13 @@ import io.varve.metadata.model.Topic;
 import io.varve.metadata.model.TopicConfigs;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * What is sealed, belongs into object storage and is not there, and why. Made of the metadata alone, so that it is right while the store is down.
+ * What is sealed, belongs into object storage and is not there, and why; and what isn't in the bucket as it should be. Made of the metadata alone, so that it is right while the store is down.
  *
  * @param paused for the whole cluster
  * @param segments that wait
@@ -25,6 +28,7 @@ import java.util.TreeMap;
  * @param oldestMs how long the oldest has been sealed
  * @param errors what failed last, by class
  * @param partitions those where something waits, the longest wait first
+ * @param alarms what isn't in the bucket as it should be, for as long as it isn't
  */
 public record OffloadReport(
         boolean paused,
@@ -32,7 +36,8 @@ public record OffloadReport(
         long bytes,
         long oldestMs,
         Map<String, ErrorRow> errors,
-        List<PartitionRow> partitions) {
+        List<PartitionRow> partitions,
+        List<AlarmRow> alarms) {
 
     /**
      * @param segments whose last upload failed so
@@ -45,6 +50,28 @@ public record OffloadReport(
      * @param reason why that one is still local
      */
     public record PartitionRow(String topic, int partition, long segments, long bytes, long oldestMs, String reason) {}
+
+    /**
+     * @param kind in lower case, as the metric {@code varve_metadata_alarms} has it
+     * @param partition {@code topic-0}; empty if only the key says whose it is
+     * @param about an object's key
+     * @param attempts how often in a row the work failed that ran into it
+     */
+    public record AlarmRow(String kind, String partition, String about, int attempts, String reason) {
+
+        static AlarmRow of(Alarm alarm, MetadataView view) {
+            return new AlarmRow(
+                    alarm.kind().name().toLowerCase(Locale.ROOT),
+                    alarm.partition().map(id -> name(id, view)).orElse(""),
+                    alarm.about(),
+                    alarm.attempts(),
+                    alarm.reason());
+        }
+
+        private static String name(PartitionId id, MetadataView view) {
+            return view.topic(id.topic()).map(Topic::name).orElse("deleted topic " + id.topic()) + "-" + id.index();
+        }
+    }
 
     /** The report on {@code view} at a time. */
     public static OffloadReport of(MetadataView view, long nowMs) {
@@ -84,7 +111,10 @@ public record OffloadReport(
                     rows.stream().mapToLong(PartitionRow::bytes).sum(),
                     rows.isEmpty() ? 0 : rows.get(0).oldestMs(),
                     errors,
-                    rows);
+                    rows,
+                    view.alarms().stream()
+                            .map(alarm -> AlarmRow.of(alarm, view))
+                            .toList());
         }
 
         private void look(Topic topic, TopicConfigs configs, PartitionState partition) {

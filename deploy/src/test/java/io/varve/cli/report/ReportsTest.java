@@ -9,11 +9,15 @@ import io.varve.base.PartitionId;
 import io.varve.metadata.api.MetadataClient;
 import io.varve.metadata.api.MetadataClient.Roll;
 import io.varve.metadata.api.MetadataClient.Seal;
+import io.varve.metadata.model.BookieTask;
 import io.varve.metadata.model.BrokerInfo;
+import io.varve.metadata.model.ObjectKeys;
+import io.varve.metadata.model.ObjectRef;
 import io.varve.metadata.model.PartitionState;
 import io.varve.metadata.model.SegmentDescriptor;
 import io.varve.metadata.model.Topic;
 import io.varve.metadata.testing.InMemoryMetadata;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -166,6 +170,45 @@ class ReportsTest {
                         Map.entry("UNREACHABLE", new OffloadReport.ErrorRow(1, "UNREACHABLE: connection refused")));
         assertThat(report.partitions().get(0).reason())
                 .isEqualTo("failed 1 times, again in 1 s: UNREACHABLE: connection refused");
+    }
+
+    /** S3: local copies stay, and whoever looks is told which object is missing, for as long as it is. */
+    @Test
+    void anObjectThatIsMissingIsToldUntilItIsThere() {
+        client.alterTopicConfigs(topic.id(), Map.of("local.retention.ms", Optional.of("1000")))
+                .join();
+        sealFirstSegment(100, 5_000);
+        clock.wallMs += 120_000;
+        metadata.plan();
+        BookieTask.Offload upload = (BookieTask.Offload) only(metadata.view().tasks());
+        String key = ObjectKeys.segment("test", upload.partition(), 0, upload.taskId());
+        client.commitOffload(upload.taskId(), new ObjectRef(key, upload.taskId(), 500, 1, 0, 100, -1))
+                .join();
+        clock.wallMs += 120_000;
+        metadata.plan();
+        assertThat(metadata.view().tasks()).hasSize(3);
+        metadata.view()
+                .tasks()
+                .forEach(order -> client.failTask(order.taskId(), "MISSING: " + key + " is not in the bucket")
+                        .join());
+        OffloadReport report = OffloadReport.of(metadata.view(), clock.wallMs);
+        OffloadReport.AlarmRow alarm = new OffloadReport.AlarmRow(
+                "object_missing", "events-0", key, 1, "MISSING: " + key + " is not in the bucket");
+        assertThat(report.alarms()).containsExactly(alarm);
+        assertThat(ClusterReport.of(metadata.view(), List.of(), clock.wallMs).alarms())
+                .containsExactly(alarm);
+
+        clock.wallMs += 1_200_000;
+        metadata.plan();
+        metadata.view()
+                .tasks()
+                .forEach(order -> client.completeTask(order.taskId()).join());
+        assertThat(OffloadReport.of(metadata.view(), clock.wallMs).alarms()).isEmpty();
+    }
+
+    private static <T> T only(Collection<T> all) {
+        assertThat(all).hasSize(1);
+        return all.iterator().next();
     }
 
     @Test

@@ -4,6 +4,7 @@ import io.varve.base.BookieId;
 import io.varve.base.PartitionId;
 import io.varve.base.SegmentId;
 import io.varve.base.TopicId;
+import io.varve.metadata.model.Alarm;
 import io.varve.metadata.model.BookieInfo;
 import io.varve.metadata.model.BookieTask;
 import io.varve.metadata.model.BrokerInfo;
@@ -13,6 +14,7 @@ import io.varve.metadata.model.PartitionState;
 import io.varve.metadata.model.SegmentDescriptor;
 import io.varve.metadata.model.Topic;
 import java.util.Collection;
+import java.util.List;
 import java.util.Optional;
 import java.util.SortedMap;
 
@@ -85,6 +87,9 @@ public interface MetadataView {
 
     /** What became of the last work on a segment, if it failed and nothing of it has succeeded since. */
     Optional<FailedWork> failure(SegmentId segment);
+
+    /** What isn't as it should be in the bucket, as far as bookies' work ran into it; each for as long as it is true. A walk over all work that failed and isn't done. */
+    List<Alarm> alarms();
 
     /** Cluster-wide dynamic configuration, by Kafka's names. */
     SortedMap<String, String> clusterConfigs();

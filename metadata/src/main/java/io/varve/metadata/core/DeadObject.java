@@ -60,7 +60,7 @@ record DeadObject(Retry when, Optional<Held> held) {
     }
 
     /** After one more failure. */
-    DeadObject later(long nowMs) {
-        return new DeadObject(Retry.after(when.attempts(), nowMs), held);
+    DeadObject later(long nowMs, String reason) {
+        return new DeadObject(Retry.after(when.attempts(), nowMs, reason), held);
     }
 }

@@ -155,7 +155,8 @@ final class Draft {
                 .setPartition(ProtoModel.toProto(id))
                 .setBelowOffset(dead.belowOffset())
                 .setNotBeforeMs(dead.when().notBeforeMs())
-                .setAttempts(dead.when().attempts())));
+                .setAttempts(dead.when().attempts())
+                .setReason(dead.when().reason())));
     }
 
     void forgetDeadStretch(PartitionId id) {
@@ -258,9 +259,9 @@ final class Draft {
     }
 
     /** No more building of a partition's manifest for a while. */
-    void retryLater(PartitionId partition) {
+    void retryLater(PartitionId partition, String reason) {
         Retry before = image.taskIndex().manifests().retries().get(partition);
-        putRetry(partition, Retry.after(before == null ? 0 : before.attempts(), nowMs));
+        putRetry(partition, Retry.after(before == null ? 0 : before.attempts(), nowMs, reason));
     }
 
     void forgetRetry(PartitionId partition) {
@@ -273,7 +274,8 @@ final class Draft {
         add(record().setRetry(RetryRecord.newBuilder()
                 .setPartition(ProtoModel.toProto(partition))
                 .setAttempts(retry.attempts())
-                .setNotBeforeMs(retry.notBeforeMs())));
+                .setNotBeforeMs(retry.notBeforeMs())
+                .setReason(retry.reason())));
     }
 
     void forgetRetry(SegmentId segment) {

@@ -127,12 +127,14 @@ public final class ImageRecords {
                                 .setPartition(ProtoModel.toProto(dead.getKey()))
                                 .setBelowOffset(dead.getValue().belowOffset())
                                 .setNotBeforeMs(dead.getValue().when().notBeforeMs())
-                                .setAttempts(dead.getValue().when().attempts()))),
+                                .setAttempts(dead.getValue().when().attempts())
+                                .setReason(dead.getValue().when().reason()))),
                 tasks.manifests().retries().entrySet().stream()
                         .map(retry -> record().setRetry(RetryRecord.newBuilder()
                                 .setPartition(ProtoModel.toProto(retry.getKey()))
                                 .setAttempts(retry.getValue().attempts())
-                                .setNotBeforeMs(retry.getValue().notBeforeMs()))));
+                                .setNotBeforeMs(retry.getValue().notBeforeMs())
+                                .setReason(retry.getValue().reason()))));
         Stream<MetadataRecord.Builder> ofObjectsAndSegments = Stream.concat(
                 tasks.deadObjects().entrySet().stream()
                         .map(dead -> record().setDeadObject(ProtoModel.toProto(dead.getKey(), dead.getValue()))),

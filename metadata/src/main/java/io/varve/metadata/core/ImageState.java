@@ -98,7 +98,8 @@ record ImageState(
                                         record.getDeadStretch().getBelowOffset(),
                                         new Retry(
                                                 record.getDeadStretch().getAttempts(),
-                                                record.getDeadStretch().getNotBeforeMs())))));
+                                                record.getDeadStretch().getNotBeforeMs(),
+                                                record.getDeadStretch().getReason())))));
             case DEAD_STRETCH_REMOVED ->
                 with(tasks.with(tasks.manifests()
                         .withoutDeadStretch(ProtoModel.fromProto(

@@ -140,6 +140,9 @@ final class ManifestCommands {
                     "Task " + task.taskId() + " may prune up to " + task.belowOffset());
         }
         replace(draft, id, task, manifest, command);
+        if (manifest.isEmpty()) {
+            draft.forgetRetry(id); // There is nothing left that could keep a new one from being built.
+        }
         draft.forgetDeadStretch(id);
         boolean isWaitedFor = draft.image().partitionIndex().condemned().containsKey(id)
                 || partition.logStartOffset() == task.belowOffset();
@@ -178,29 +181,29 @@ final class ManifestCommands {
     }
 
     /** Work on a manifest could not be done by its bookie. */
-    static void fail(Draft draft, BookieTask task) {
+    static void fail(Draft draft, BookieTask task, String reason) {
         draft.withdraw(task, draft.nowMs());
         if (task instanceof BookieTask.BuildManifest build) {
             if (draft.image().partition(build.partition()).isPresent()) {
-                draft.retryLater(build.partition());
+                draft.retryLater(build.partition(), reason);
             }
         } else if (task instanceof BookieTask.PruneManifest prune) {
             ManifestWork.DeadStretch dead =
                     draft.image().taskIndex().manifests().deadStretches().get(prune.partition());
             if (dead != null) {
-                later(draft, prune.partition(), dead);
+                later(draft, prune.partition(), dead, reason);
             }
         }
     }
 
     /** What can't be pruned in part, for it can't be read, may be given up as a whole when the log's start has passed it. */
-    private static void later(Draft draft, PartitionId id, ManifestWork.DeadStretch dead) {
-        Retry later = Retry.after(dead.when().attempts(), draft.nowMs());
+    private static void later(Draft draft, PartitionId id, ManifestWork.DeadStretch dead, String reason) {
+        Retry later = Retry.after(dead.when().attempts(), draft.nowMs(), reason);
         long logStartOffset = draft.image().partitionIndex().find(id).logStartOffset();
         if (logStartOffset > dead.belowOffset()) {
             long notBeforeMs = Math.max(later.notBeforeMs(), draft.objectsNotBeforeMs());
             draft.deadStretch(
-                    id, new ManifestWork.DeadStretch(logStartOffset, new Retry(later.attempts(), notBeforeMs)));
+                    id, new ManifestWork.DeadStretch(logStartOffset, new Retry(later.attempts(), notBeforeMs, reason)));
         } else {
             draft.deadStretch(id, new ManifestWork.DeadStretch(dead.belowOffset(), later));
         }

@@ -6,6 +6,7 @@ import io.varve.base.PartitionId;
 import io.varve.base.SegmentId;
 import io.varve.base.TopicId;
 import io.varve.metadata.api.MetadataView;
+import io.varve.metadata.model.Alarm;
 import io.varve.metadata.model.BookieInfo;
 import io.varve.metadata.model.BookieTask;
 import io.varve.metadata.model.BrokerInfo;
@@ -99,6 +100,11 @@ public final class MetadataImage implements MetadataView {
     /** How many sealed segments are on bookies alone. */
     public int localOnlyCount() {
         return state.segments().localOnly().size();
+    }
+
+    /** How many objects are to be deleted. */
+    public int objectsToDelete() {
+        return state.tasks().deadObjects().size();
     }
 
     /** How many tasks bookies have. */
@@ -263,6 +269,11 @@ public final class MetadataImage implements MetadataView {
     public Optional<FailedWork> failure(SegmentId segment) {
         return Optional.ofNullable(state.tasks().retries().get(segment))
                 .map(retry -> new FailedWork(retry.attempts(), retry.notBeforeMs(), retry.reason()));
+    }
+
+    @Override
+    public List<Alarm> alarms() {
+        return Alarms.of(this);
     }
 
     @Override

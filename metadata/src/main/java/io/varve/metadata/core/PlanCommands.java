@@ -274,7 +274,7 @@ final class PlanCommands {
             }
             draft.retryLater(copy.segment(), takenBack(task));
         } else if (task instanceof BookieTask.BuildManifest build) {
-            draft.retryLater(build.partition());
+            draft.retryLater(build.partition(), takenBack(task));
         }
     }
 

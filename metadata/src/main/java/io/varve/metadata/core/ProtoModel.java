@@ -356,7 +356,8 @@ public final class ProtoModel {
         DeadObjectRecord.Builder proto = DeadObjectRecord.newBuilder()
                 .setKey(key)
                 .setNotBeforeMs(dead.when().notBeforeMs())
-                .setAttempts(dead.when().attempts());
+                .setAttempts(dead.when().attempts())
+                .setReason(dead.when().reason());
         dead.held()
                 .ifPresent(held -> proto.setPartition(toProto(held.partition()))
                         .setStartOffset(held.startOffset())
@@ -369,7 +370,7 @@ public final class ProtoModel {
                 ? Optional.of(new DeadObject.Held(
                         fromProto(proto.getPartition()), proto.getStartOffset(), proto.getEndOffset()))
                 : Optional.empty();
-        return new DeadObject(new Retry(proto.getAttempts(), proto.getNotBeforeMs()), held);
+        return new DeadObject(new Retry(proto.getAttempts(), proto.getNotBeforeMs(), proto.getReason()), held);
     }
 
     /** A task and when it was given. */

@@ -26,11 +26,6 @@ record Retry(int attempts, long notBeforeMs, String reason) {
         this(attempts, notBeforeMs, "");
     }
 
-    /** {@link #after(int, long, String)} without a reason. */
-    static Retry after(int attemptsBefore, long nowMs) {
-        return after(attemptsBefore, nowMs, "");
-    }
-
     /** After one more failure: each wait is twice the one before, up to half a minute. */
     static Retry after(int attemptsBefore, long nowMs, String reason) {
         long wait = FIRST_WAIT_MS << Math.min(attemptsBefore, 20);

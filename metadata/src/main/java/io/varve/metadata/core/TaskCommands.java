@@ -74,9 +74,11 @@ final class TaskCommands {
             DeadObject before = draft.image().taskIndex().deadObjects().get(delete.key());
             draft.deadObject(
                     delete.key(),
-                    before == null ? new DeadObject(Retry.after(0, draft.nowMs())) : before.later(draft.nowMs()));
+                    before == null
+                            ? new DeadObject(Retry.after(0, draft.nowMs(), reason))
+                            : before.later(draft.nowMs(), reason));
         } else if (task instanceof BookieTask.BuildManifest || task instanceof BookieTask.PruneManifest) {
-            ManifestCommands.fail(draft, task);
+            ManifestCommands.fail(draft, task, reason);
         } else if (task instanceof BookieTask.DeleteReplica delete) {
             takeBack(draft, delete, reason);
         }

@@ -13,6 +13,7 @@ import io.varve.base.FaultHandler;
 import io.varve.base.Randomness;
 import io.varve.metadata.core.MetadataImage;
 import io.varve.metadata.core.SessionLiveness.Key;
+import io.varve.metadata.model.Alarm;
 import io.varve.metadata.model.BookieInfo;
 import io.varve.metadata.model.BrokerInfo;
 import io.varve.metadata.raft.NotLeader;
@@ -43,6 +44,7 @@ import io.varve.protocol.rpc.RpcStatus;
 import io.varve.protocol.rpc.RpcStreamHandler;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.OptionalInt;
 import java.util.Set;
@@ -157,6 +159,21 @@ public final class MetadataService implements RpcService, RaftListener, AutoClos
                 "Sealed segments with too few copies on living bookies and not in object storage, as the leader last"
                         + " counted; 0 elsewhere");
         gauge("varve_metadata_tasks", () -> node.image().taskCount(), "Work given to bookies");
+        gauge(
+                "varve_metadata_objects_to_delete",
+                () -> node.image().objectsToDelete(),
+                "Objects that nothing names any longer and that are still to be deleted");
+        for (Alarm.Kind kind : Alarm.Kind.values()) {
+            Gauge.builder(
+                            "varve_metadata_alarms",
+                            () -> node.image().alarms().stream()
+                                    .filter(alarm -> alarm.kind() == kind)
+                                    .count())
+                    .tag("kind", kind.name().toLowerCase(Locale.ROOT))
+                    .description(
+                            "What isn't as it should be in the bucket, for as long as it is true: see varve status")
+                    .register(metrics);
+        }
     }
 
     private void gauge(String name, java.util.function.Supplier<Number> value, String description) {

@@ -1,10 +1,12 @@
 package io.varve.metadata.core;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 import io.varve.base.PartitionId;
 import io.varve.base.SegmentId;
 import io.varve.metadata.api.MetadataException.Reason;
+import io.varve.metadata.model.Alarm;
 import io.varve.metadata.model.BookieTask;
 import io.varve.metadata.model.BookieTask.BuildManifest;
 import io.varve.metadata.model.BookieTask.DeleteObject;
@@ -497,13 +499,81 @@ class ManifestCommandsTest {
         assertThat(manifest(partition).orElseThrow().startOffset()).isEqualTo(50);
     }
 
+    /** Who looks an hour later must still see it, whichever node answers; and not when it is over. */
+    @Test
+    void aManifestThatCantBeReadIsAnAlarmUntilItIsReadOrGivenUp() {
+        PartitionId partition = withManifest(10, endless());
+        String key = manifest(partition).orElseThrow().key();
+        assertThat(cluster.image().alarms()).isEmpty();
+
+        history(partition, 10, 5);
+        cluster.plan();
+        failAll(BuildManifest.class, "CORRUPT: " + key + ": another manifest");
+        Alarm damaged = new Alarm(
+                Alarm.Kind.MANIFEST_DAMAGED, Optional.of(partition), key, 1, "CORRUPT: " + key + ": another manifest");
+        assertThat(cluster.image().alarms()).containsExactly(damaged);
+        assertSnapshotLeadsHere();
+        cluster.nowMs += 3_600_000;
+        assertThat(cluster.image().alarms()).containsExactly(damaged);
+        build();
+        assertThat(cluster.image().alarms()).isEmpty();
+
+        cluster.done(Cluster.advance(partition, 0, 50));
+        cluster.nowMs += ClusterConfigSchema.OBJECT_GRACE_MS_DEFAULT;
+        cluster.plan();
+        failAll(PruneManifest.class, "MISSING: gone");
+        assertThat(cluster.image().alarms())
+                .extracting(Alarm::kind, Alarm::reason)
+                .containsExactly(tuple(Alarm.Kind.MANIFEST_DAMAGED, "MISSING: gone"));
+        assertSnapshotLeadsHere();
+        prune();
+        assertThat(cluster.image().alarms()).isEmpty();
+    }
+
+    @Test
+    void whatKeepsAManifestFromBeingBuiltIsForgottenWithTheManifest() {
+        PartitionId partition = withManifest(10, endless());
+        history(partition, 10, 5);
+        cluster.plan();
+        failAll(BuildManifest.class, "CORRUPT: the root");
+        cluster.done(Cluster.advance(partition, 0, 100));
+        prune();
+        assertThat(manifest(partition)).isEmpty();
+        assertThat(cluster.image().alarms()).isEmpty();
+    }
+
+    @Test
+    void workOnAManifestThatFailsForAnotherReasonIsAnAlarmWhenItLasts() {
+        PartitionId partition = withManifest(10, endless());
+        cluster.done(Cluster.advance(partition, 0, 50));
+        cluster.nowMs += ClusterConfigSchema.OBJECT_GRACE_MS_DEFAULT;
+        for (int i = 1; i < Alarms.LASTING_ATTEMPTS; i++) {
+            cluster.plan();
+            failAll(PruneManifest.class, "UNAVAILABLE: connection refused");
+            assertThat(cluster.image().alarms()).isEmpty();
+            cluster.nowMs += 30_000;
+        }
+        cluster.plan();
+        failAll(PruneManifest.class, "UNAVAILABLE: connection refused");
+        assertThat(cluster.image().alarms())
+                .extracting(Alarm::kind, Alarm::attempts)
+                .containsExactly(tuple(Alarm.Kind.MANIFEST_WORK_FAILS, Alarms.LASTING_ATTEMPTS));
+        cluster.nowMs += 30_000;
+        prune();
+        assertThat(cluster.image().alarms()).isEmpty();
+    }
+
     private void failAll(Class<? extends BookieTask> kind) {
+        failAll(kind, "test");
+    }
+
+    private void failAll(Class<? extends BookieTask> kind, String reason) {
         assertThat(cluster.tasks(kind)).isNotEmpty();
         cluster.tasks(kind)
                 .forEach(task -> cluster.done(MetadataCommand.newBuilder()
                         .setFailTask(FailTaskCommand.newBuilder()
                                 .setTask(task.taskId())
-                                .setReason("test"))));
+                                .setReason(reason))));
     }
 
     @Test

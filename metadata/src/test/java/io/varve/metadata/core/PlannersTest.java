@@ -6,6 +6,7 @@ import io.varve.base.BookieId;
 import io.varve.base.PartitionId;
 import io.varve.base.SegmentId;
 import io.varve.metadata.api.MetadataException.Reason;
+import io.varve.metadata.model.Alarm;
 import io.varve.metadata.model.BookieTask;
 import io.varve.metadata.model.BookieTask.CopyReplica;
 import io.varve.metadata.model.BookieTask.DeleteObject;
@@ -28,6 +29,7 @@ import io.varve.protocol.meta.SetBookieStateCommand;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -53,8 +55,12 @@ class PlannersTest {
     }
 
     private static MetadataCommand.Builder fail(BookieTask task) {
+        return fail(task, "test");
+    }
+
+    private static MetadataCommand.Builder fail(BookieTask task, String reason) {
         return MetadataCommand.newBuilder()
-                .setFailTask(FailTaskCommand.newBuilder().setTask(task.taskId()).setReason("test"));
+                .setFailTask(FailTaskCommand.newBuilder().setTask(task.taskId()).setReason(reason));
     }
 
     @Test
@@ -325,12 +331,17 @@ class PlannersTest {
             assertThat(orders).hasSize(3);
             DeleteReplica kept = orders.get(0);
 
-            cluster.done(fail(kept));
+            cluster.done(fail(kept, "MISSING: the object"));
             assertThat(cluster.segment(first).replicas())
                     .containsExactly(new Replica(kept.bookie(), kept.incarnation()));
             assertThat(cluster.segment(first).isOffloaded()).isTrue();
-            assertThat(cluster.image().failure(first).orElseThrow().reason()).isEqualTo("test");
-            cluster.done(fail(orders.get(1)));
+            assertThat(cluster.image().failure(first).orElseThrow().reason()).isEqualTo("MISSING: the object");
+            cluster.done(fail(orders.get(1), "MISSING: the object"));
+            String key = cluster.segment(first).object().orElseThrow().key();
+            assertThat(cluster.image().alarms())
+                    .as("whoever looks in an hour still sees it")
+                    .containsExactly(new Alarm(
+                            Alarm.Kind.OBJECT_MISSING, Optional.of(partition), key, 1, "MISSING: the object"));
             assertThat(cluster.segment(first).replicas()).hasSize(2);
             cluster.nowMs += 60_000;
             cluster.plan();
@@ -343,6 +354,7 @@ class PlannersTest {
             assertThat(orders(first)).extracting(DeleteReplica::bookie).contains(kept.bookie());
             orders(first).forEach(cluster::complete);
             assertThat(cluster.image().failure(first)).as("it is there again").isEmpty();
+            assertThat(cluster.image().alarms()).isEmpty();
         }
     }
 
@@ -425,6 +437,39 @@ class PlannersTest {
         assertThat(cluster.tasks(DeleteObject.class)).isNotEmpty();
         cluster.tasks(DeleteObject.class).forEach(cluster::complete);
         assertThat(cluster.image().taskIndex().deadObjects()).isEmpty();
+    }
+
+    /** C16.7: a bucket that lets nothing be deleted. */
+    @Test
+    void anObjectThatIsNotDeletedAgainAndAgainIsAnAlarmUntilItIs() {
+        PartitionId partition = partition("segment.bytes", "1024", "retention.ms", "-1");
+        sealed(partition, 2);
+        cluster.nowMs += 2_000;
+        cluster.offloadAll();
+        cluster.done(Cluster.advance(partition, 0, 20));
+        cluster.plan();
+        for (int i = 1; i <= Alarms.LASTING_ATTEMPTS; i++) {
+            assertThat(cluster.image().alarms()).isEmpty();
+            cluster.nowMs += ClusterConfigSchema.OBJECT_GRACE_MS_DEFAULT;
+            cluster.plan();
+            DeleteObject order = cluster.tasks(DeleteObject.class).get(0);
+            cluster.done(fail(order, "FORBIDDEN: 403 AccessDenied"));
+        }
+        assertThat(cluster.image().alarms()).singleElement().satisfies(alarm -> {
+            assertThat(alarm.kind()).isEqualTo(Alarm.Kind.OBJECT_NOT_DELETED);
+            assertThat(alarm.partition()).contains(partition);
+            assertThat(alarm.reason()).isEqualTo("FORBIDDEN: 403 AccessDenied");
+        });
+        SnapshotReplay copy = new SnapshotReplay();
+        ImageRecords.stream(cluster.image()).forEach(copy::add);
+        assertThat(copy.finish(cluster.image().version(), cluster.image().digest())
+                        .alarms())
+                .isEqualTo(cluster.image().alarms());
+
+        cluster.nowMs += ClusterConfigSchema.OBJECT_GRACE_MS_DEFAULT;
+        cluster.plan();
+        cluster.tasks(DeleteObject.class).forEach(cluster::complete);
+        assertThat(cluster.image().alarms()).isEmpty();
     }
 
     @Test

@@ -122,7 +122,8 @@ public final class OffloadWorker implements Offloader {
                 faults.onFault(what, broken);
             }
             StoreException trouble = StoreFailures.of(failure);
-            return CompletableFuture.failedFuture(new IOException(trouble.getMessage(), trouble));
+            return CompletableFuture.failedFuture(
+                    new IOException(trouble.kind() + ": " + trouble.getMessage(), trouble));
         });
     }
 
