@@ -93,8 +93,8 @@ class RequestBudgetTest {
     }
 
     private void readAll(ObjectRef object) throws Exception {
-        try (RemoteSegments reader =
-                config.newReader(store, SystemClock.INSTANCE, new SimpleMeterRegistry(), new RecordingFaultHandler())) {
+        try (RemoteSegments reader = config.newReader(
+                store, SystemClock.INSTANCE, new SimpleMeterRegistry(), place -> true, new RecordingFaultHandler())) {
             for (long at = 0; at < object.endOffset(); ) {
                 RemoteSegments.RemoteEntries read =
                         reader.read(object, TestSegments.PARTITION, at, MIB).get(60, TimeUnit.SECONDS);

@@ -62,14 +62,14 @@ final class RemoteParts implements ServingNode.Disconnect {
             loops.close();
             throw e;
         }
-        this.remote = tiering.newReader();
+        this.remote = tiering.newReader(metadata::view);
         CoordinatorOptions coordinators = config.coordinators();
         this.parts = new ServingParts(
                 incarnation,
                 metadata,
                 bookies,
                 remote,
-                tiering.newManifests(),
+                tiering.newManifests(metadata::view),
                 logs -> new KafkaCoordinators(
                         coordinators,
                         metadata,

@@ -6,6 +6,7 @@ import io.varve.base.Clock;
 import io.varve.base.FaultHandler;
 import io.varve.base.Randomness;
 import io.varve.base.StartupException;
+import io.varve.metadata.api.MetadataView;
 import io.varve.metadata.model.ObjectRef;
 import io.varve.tiering.api.ChainManifests;
 import io.varve.tiering.api.ManifestEditor;
@@ -30,6 +31,7 @@ import io.varve.tiering.object.S3ObjectStore;
 import io.varve.tiering.object.StoreException;
 import io.varve.tiering.object.StoreFailures;
 import io.varve.tiering.object.TurnsObjectStore;
+import io.varve.tiering.read.Alarms;
 import io.varve.tiering.scrub.Scrubber;
 import io.varve.tiering.scrub.StaleUploads;
 import io.varve.tiering.tools.BucketRestore;
@@ -44,6 +46,8 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.BiConsumer;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -194,9 +198,18 @@ public final class Tiering implements AutoCloseable {
         return config.newOffloader(store, bucketId, clock, registry, faults);
     }
 
-    /** The reading side, for a broker; the caller closes it. */
+    /**
+     * The reading side, for a broker; the caller closes it.
+     *
+     * @param view the newest that is known: what it doesn't name any longer is no alarm
+     */
+    public RemoteSegments newReader(Supplier<MetadataView> view) {
+        return config.newReader(store, clock, registry, place -> place.isNamedIn(view.get()), faults);
+    }
+
+    /** The reading side, for a command without metadata; the caller closes it. */
     public RemoteSegments newReader() {
-        return config.newReader(store, clock, registry, faults);
+        return config.newReader(store, clock, registry, place -> true, faults);
     }
 
     /** Tries everything that will be asked of the store, and says in one line what is wrong; of a store that doesn't answer within the deadline of one call. */
@@ -284,15 +297,28 @@ public final class Tiering implements AutoCloseable {
         return new TopicVerify(store, bucketId, out, deep, progress);
     }
 
-    /** Looks up what left the metadata for manifests, for a broker. */
+    /**
+     * Looks up what left the metadata for manifests, for a broker.
+     *
+     * @param view as of {@link #newReader(Supplier)}
+     */
+    public ChainManifests newManifests(Supplier<MetadataView> view) {
+        return newManifests((Alarms.Place place) -> place.isNamedIn(view.get()));
+    }
+
+    /** Looks up what left the metadata for manifests, for a command without metadata. */
     public ChainManifests newManifests() {
+        return newManifests((Alarms.Place place) -> true);
+    }
+
+    private ChainManifests newManifests(Predicate<Alarms.Place> isNamed) {
         return new CachedManifests(
-                store, bucketId, config.get(TieringConfig.MANIFEST_CACHE_BYTES), clock, registry, faults);
+                store, bucketId, config.get(TieringConfig.MANIFEST_CACHE_BYTES), clock, registry, isNamed, faults);
     }
 
     /** Writes manifests, for a bookie. */
     public ManifestEditor newManifestEditor() {
-        return new ManifestWorker(store, bucketId);
+        return new ManifestWorker(store, bucketId, registry);
     }
 
     private CompletableFuture<Void> claim(String clusterId, Optional<String> known) {

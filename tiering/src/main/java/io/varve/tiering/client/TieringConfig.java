@@ -13,11 +13,13 @@ import io.varve.tiering.object.ObjectStore;
 import io.varve.tiering.object.S3Settings;
 import io.varve.tiering.offload.OffloadWorker;
 import io.varve.tiering.offload.UploadSettings;
+import io.varve.tiering.read.Alarms;
 import io.varve.tiering.read.ReadSettings;
 import io.varve.tiering.read.RemoteSegmentReader;
 import java.net.URI;
 import java.nio.file.Path;
 import java.util.Optional;
+import java.util.function.Predicate;
 
 /** The keys of tiering, the same on bookies and brokers. */
 public final class TieringConfig {
@@ -225,8 +227,13 @@ public final class TieringConfig {
     }
 
     /** A reading side on a store of the caller's, with the sizes that are configured; the caller closes both. */
-    public RemoteSegments newReader(ObjectStore store, Clock clock, MeterRegistry registry, FaultHandler faults) {
-        return new RemoteSegmentReader(store, reads(), clock, registry, faults);
+    public RemoteSegments newReader(
+            ObjectStore store,
+            Clock clock,
+            MeterRegistry registry,
+            Predicate<Alarms.Place> isNamed,
+            FaultHandler faults) {
+        return new RemoteSegmentReader(store, reads(), clock, registry, isNamed, faults);
     }
 
     /** How often the metadata is copied into the bucket, in ms; 0 for never. */

@@ -19,10 +19,17 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 /** Looks segments up in manifests, with the roots and leaves that were used last in memory, each fetched once at a time. */
 public final class CachedManifests implements ChainManifests {
+
+    /** What is asked of manifests. */
+    private static final String OFFSET = "offset";
+
+    private static final String TIME = "time";
+    private static final String MOST = "most";
 
     private final ManifestReads reads;
     private final ManifestCache cache;
@@ -34,6 +41,7 @@ public final class CachedManifests implements ChainManifests {
 
     /**
      * @param cacheBytes for roots and leaves
+     * @param isNamed whether readers may still come to a manifest: what nobody can is no alarm any more
      * @param faults is told of every Error; the look-ups that it befell fail as well
      */
     public CachedManifests(
@@ -42,11 +50,12 @@ public final class CachedManifests implements ChainManifests {
             long cacheBytes,
             Clock clock,
             MeterRegistry registry,
+            Predicate<Alarms.Place> isNamed,
             FaultHandler faults) {
         this.reads = new ManifestReads(store, clusterId);
         this.cache = new ManifestCache(cacheBytes);
         this.registry = registry;
-        this.alarms = new Alarms(clock);
+        this.alarms = new Alarms(clock, registry, "varve.tiering.unreadable.manifests", isNamed);
         this.faults = faults;
     }
 
@@ -56,7 +65,12 @@ public final class CachedManifests implements ChainManifests {
         if (offset < manifest.startOffset() || offset >= manifest.endOffset()) {
             return CompletableFuture.completedFuture(Optional.empty());
         }
-        return in(manifest, partition, root -> root.at(offset), leaf -> leaf.at(offset));
+        return in(
+                manifest,
+                partition,
+                new Alarms.Question(OFFSET, offset),
+                root -> root.at(offset),
+                leaf -> leaf.at(offset));
     }
 
     @Override
@@ -66,6 +80,7 @@ public final class CachedManifests implements ChainManifests {
         return in(
                 manifest,
                 partition,
+                new Alarms.Question(TIME, timestampMs),
                 root -> root.atTimestamp(timestampMs, from),
                 leaf -> leaf.atTimestamp(timestampMs, from));
     }
@@ -73,30 +88,35 @@ public final class CachedManifests implements ChainManifests {
     @Override
     public CompletableFuture<Long> timestampMsMost(ManifestRef manifest, PartitionId partition, long fromOffset) {
         long from = Math.max(fromOffset, manifest.startOffset());
-        return told(manifest.key(), root(manifest, partition).thenCompose(root -> {
-            Optional<ManifestRoot.Leaf> partly = root.at(from);
-            long ofWhole = root.leaves().stream()
-                    .filter(leaf -> leaf.startOffset() > from)
-                    .mapToLong(ManifestRoot.Leaf::maxTimestampMs)
-                    .max()
-                    .orElse(-1);
-            // Its leaf need not be looked into if the largest time is in a later one anyway.
-            return partly.isEmpty() || partly.get().maxTimestampMs() <= ofWhole
-                    ? CompletableFuture.completedFuture(ofWhole)
-                    : leaf(partition, partly.get())
-                            .thenApply(leaf -> leaf.segments().stream()
-                                    .filter(segment -> segment.endOffset() > from)
-                                    .mapToLong(ManifestLeaf::timestampMsMost)
-                                    .reduce(ofWhole, Math::max));
-        }));
+        return told(
+                manifest,
+                partition,
+                new Alarms.Question(MOST, from),
+                root(manifest, partition).thenCompose(root -> {
+                    Optional<ManifestRoot.Leaf> partly = root.at(from);
+                    long ofWhole = root.leaves().stream()
+                            .filter(leaf -> leaf.startOffset() > from)
+                            .mapToLong(ManifestRoot.Leaf::maxTimestampMs)
+                            .max()
+                            .orElse(-1);
+                    // Its leaf need not be looked into if the largest time is in a later one anyway.
+                    return partly.isEmpty() || partly.get().maxTimestampMs() <= ofWhole
+                            ? CompletableFuture.completedFuture(ofWhole)
+                            : leaf(partition, partly.get())
+                                    .thenApply(leaf -> leaf.segments().stream()
+                                            .filter(segment -> segment.endOffset() > from)
+                                            .mapToLong(ManifestLeaf::timestampMsMost)
+                                            .reduce(ofWhole, Math::max));
+                }));
     }
 
     private CompletableFuture<Optional<SegmentDescriptor>> in(
             ManifestRef manifest,
             PartitionId partition,
+            Alarms.Question question,
             Function<ManifestRoot, Optional<ManifestRoot.Leaf>> leafOf,
             Function<ManifestLeaf, Optional<SegmentDescriptor>> segmentOf) {
-        return told(manifest.key(), root(manifest, partition).thenCompose(root -> {
+        return told(manifest, partition, question, root(manifest, partition).thenCompose(root -> {
             Optional<ManifestRoot.Leaf> leaf = leafOf.apply(root);
             return leaf.isEmpty()
                     ? CompletableFuture.completedFuture(Optional.<SegmentDescriptor>empty())
@@ -105,21 +125,26 @@ public final class CachedManifests implements ChainManifests {
     }
 
     /** Counts trouble, and tells of it. */
-    private <T> CompletableFuture<T> told(String key, CompletableFuture<T> answer) {
-        return answer.exceptionallyCompose(failure -> {
-            if (StoreFailures.root(failure) instanceof Error broken) {
-                faults.onFault("manifests", broken);
-                return CompletableFuture.failedFuture(broken);
-            }
-            RemoteReadException trouble = ObjectReads.failed(key, failure);
-            registry.counter(
-                            "varve.tiering.manifest.read.failures",
-                            "kind",
-                            trouble.kind().name())
-                    .increment();
-            alarms.raise(key, trouble);
-            return CompletableFuture.failedFuture(trouble);
-        });
+    private <T> CompletableFuture<T> told(
+            ManifestRef manifest, PartitionId partition, Alarms.Question question, CompletableFuture<T> answer) {
+        return answer.thenApply(found -> {
+                    alarms.settle(manifest.key(), question.what(), question.at(), question.at() + 1);
+                    return found;
+                })
+                .exceptionallyCompose(failure -> {
+                    if (StoreFailures.root(failure) instanceof Error broken) {
+                        faults.onFault("manifests", broken);
+                        return CompletableFuture.failedFuture(broken);
+                    }
+                    RemoteReadException trouble = ObjectReads.failed(manifest.key(), failure);
+                    registry.counter(
+                                    "varve.tiering.manifest.read.failures",
+                                    "kind",
+                                    trouble.kind().name())
+                            .increment();
+                    alarms.raise(new Alarms.Place(partition, manifest.key(), Optional.empty()), question, trouble);
+                    return CompletableFuture.failedFuture(trouble);
+                });
     }
 
     private CompletableFuture<ManifestRoot> root(ManifestRef manifest, PartitionId partition) {

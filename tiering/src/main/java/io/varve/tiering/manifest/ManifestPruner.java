@@ -2,6 +2,7 @@ package io.varve.tiering.manifest;
 
 import static io.varve.tiering.manifest.ManifestReads.joined;
 
+import io.micrometer.core.instrument.Counter;
 import io.varve.base.PartitionId;
 import io.varve.metadata.model.BookieTask;
 import io.varve.metadata.model.ManifestRef;
@@ -13,6 +14,7 @@ import io.varve.tiering.api.RemoteReadException.Kind;
 import io.varve.tiering.core.ManifestLeaf;
 import io.varve.tiering.core.ManifestMarks;
 import io.varve.tiering.core.ManifestRoot;
+import io.varve.tiering.object.ObjectStore;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -26,8 +28,8 @@ import org.slf4j.LoggerFactory;
  * Takes the old end off a manifest. Objects are deleted before anything stops naming them (I-11), so that a crash leaves names behind and never objects; then, if
  * whole leaves were emptied, a root without them is written. What is left of the first leaf needs no new root: the pointer says where its stretch starts.
  *
- * <p>A root or a leaf that is gone or damaged names nothing any longer. If nothing of what it named may be read, it is given up, so that it holds up nothing else. What it named is then left to the scrubber; unless the topic was
- * deleted: then everything goes that is listed under the partition's own keys.
+ * <p>A root or a leaf that is gone or damaged names nothing any longer. If nothing of what it named may be read, it is given up, so that it holds up nothing else. What it named is found by what the bucket lists under the
+ * partition's own keys: of a deleted topic all of that goes, of one that lives what says itself that nobody may read any of it (ADR 0100).
  */
 final class ManifestPruner {
 
@@ -43,12 +45,23 @@ final class ManifestPruner {
     private final ManifestWriter writer;
     private final ObjectDeletion deletion;
     private final PartitionKeys keys;
+    private final StretchSweep sweep;
+    private final Counter lost;
 
-    ManifestPruner(ManifestReads reads, ManifestWriter writer, ObjectDeletion deletion, PartitionKeys keys) {
+    /** @param lost counts roots and leaves that were given up */
+    ManifestPruner(
+            ManifestReads reads,
+            ManifestWriter writer,
+            ObjectDeletion deletion,
+            PartitionKeys keys,
+            StretchSweep sweep,
+            Counter lost) {
         this.reads = reads;
         this.writer = writer;
         this.deletion = deletion;
         this.keys = keys;
+        this.sweep = sweep;
+        this.lost = lost;
     }
 
     /** As {@link io.varve.tiering.api.ManifestEditor#prune} says. */
@@ -84,6 +97,10 @@ final class ManifestPruner {
             }
         }
         deletion.delete(List.copyOf(cut.dead), wanted);
+        if (cut.isPastWhatIsLost) {
+            long deleted = sweep.segments(partition, cut.startOffset, wanted);
+            log.warn("event=manifest_gone_over partition={} end={} deleted={}", partition, cut.startOffset, deleted);
+        }
         return finish(partition, manifest, root.get(), generation, cut, emptied, first);
     }
 
@@ -93,7 +110,7 @@ final class ManifestPruner {
      * @param isDead whether nothing of what it names may be read any longer
      * @return empty if it is lost, and nothing is lost by that
      */
-    private static <T> Optional<T> unlessLost(
+    private <T> Optional<T> unlessLost(
             String key, PartitionId partition, boolean isDead, CompletableFuture<T> reading) {
         try {
             return Optional.of(joined(key, reading));
@@ -102,6 +119,7 @@ final class ManifestPruner {
             if (!isLost || !isDead) {
                 throw trouble;
             }
+            lost.increment();
             log.error("event=manifest_lost partition={} reason=\"{}\"", partition, trouble.getMessage());
             return Optional.empty();
         }
@@ -109,12 +127,19 @@ final class ManifestPruner {
 
     /** Goes on without a manifest of which nothing may be read. */
     private Edited giveUp(PartitionId partition, ManifestRef manifest, long belowOffset, BooleanSupplier wanted) {
-        long deleted = 0;
+        // The pointer's own key first: whether the bucket is ours is looked at before something is deleted, also if
+        // nothing is listed.
+        deletion.delete(List.of(manifest.key()), wanted);
+        long deleted;
         if (belowOffset == BookieTask.PruneManifest.EVERYTHING) {
-            // The pointer's own key first: whether the bucket is ours is looked at before something is deleted, also if
-            // nothing is listed.
-            deletion.delete(List.of(manifest.key()), wanted);
-            deleted = keys.forEachPage(partition, page -> deletion.delete(page, wanted));
+            deleted = keys.forEachPage(
+                    partition,
+                    page -> deletion.delete(
+                            page.stream().map(ObjectStore.Stat::key).toList(), wanted));
+        } else {
+            // What follows in the chain is deleted when it leaves the chain, also if nobody may read it any more.
+            deleted = sweep.segments(partition, manifest.endOffset(), wanted);
+            sweep.manifests(partition, manifest.generation(), wanted);
         }
         log.error(
                 "event=manifest_given_up partition={} key={} deletedByListing={}", partition, manifest.key(), deleted);
@@ -172,6 +197,7 @@ final class ManifestPruner {
         private long startOffset;
         private long segments;
         private long bytes;
+        private boolean isPastWhatIsLost;
 
         Cut(ManifestRef manifest) {
             startOffset = manifest.startOffset();
@@ -199,6 +225,7 @@ final class ManifestPruner {
             segments += leaf.segments();
             bytes += leaf.bytes();
             startOffset = leaf.endOffset();
+            isPastWhatIsLost = true;
         }
     }
 }

@@ -1,5 +1,6 @@
 package io.varve.tiering.manifest;
 
+import io.micrometer.core.instrument.MeterRegistry;
 import io.varve.base.PartitionId;
 import io.varve.metadata.model.ManifestRef;
 import io.varve.metadata.model.SegmentDescriptor;
@@ -16,10 +17,18 @@ public final class ManifestWorker implements ManifestEditor {
     private final ManifestPruner pruner;
 
     /** @param store with deadlines and retries around it; closed by its owner */
-    public ManifestWorker(ObjectStore store, String clusterId) {
+    public ManifestWorker(ObjectStore store, String clusterId, MeterRegistry registry) {
         ManifestReads reads = new ManifestReads(store, clusterId);
+        ObjectDeletion deletion = new ObjectDeletion(store);
+        PartitionKeys keys = new PartitionKeys(store, clusterId);
         this.writer = new ManifestWriter(store, clusterId, reads);
-        this.pruner = new ManifestPruner(reads, writer, new ObjectDeletion(store), new PartitionKeys(store, clusterId));
+        this.pruner = new ManifestPruner(
+                reads,
+                writer,
+                deletion,
+                keys,
+                new StretchSweep(store, clusterId, keys, deletion),
+                registry.counter("varve.tiering.manifest.parts.given.up"));
     }
 
     @Override

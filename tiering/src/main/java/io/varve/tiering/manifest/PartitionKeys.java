@@ -25,21 +25,19 @@ final class PartitionKeys {
     }
 
     /**
-     * Hands keys on, a page at a time, in their order.
+     * Hands keys on, a page at a time, in their order, with how long what is there is.
      *
      * @return how many there were
      * @throws io.varve.tiering.api.RemoteReadException if the bucket can't be listed
      */
-    long forEachPage(PartitionId partition, Consumer<List<String>> pages) {
+    long forEachPage(PartitionId partition, Consumer<List<ObjectStore.Stat>> pages) {
         String prefix = ObjectKeys.partitionPrefix(clusterId, partition);
         long count = 0;
         Optional<String> cursor = Optional.empty();
         do {
             ObjectStore.Page<ObjectStore.Stat> page = joined(prefix, store.list(prefix, cursor, PAGE));
-            List<String> ours = page.items().stream()
-                    .map(ObjectStore.Stat::key)
-                    .filter(this::isOurs)
-                    .toList();
+            List<ObjectStore.Stat> ours =
+                    page.items().stream().filter(object -> isOurs(object.key())).toList();
             pages.accept(ours);
             count += ours.size();
             cursor = page.cursor();

@@ -34,6 +34,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 /**
@@ -46,6 +47,12 @@ public final class RemoteSegmentReader implements RemoteSegments {
 
     /** However small they are: looking one up costs something too. */
     private static final int OBJECTS_AHEAD_MAX = 16;
+
+    /** What is asked of objects. */
+    private static final String ENTRIES = "entries";
+
+    private static final String TIME = "time";
+    private static final String CHECKPOINT = "checkpoint";
 
     private static final int READERS_MAX = 10_000;
     private static final long READER_FORGOTTEN_MS = 30_000;
@@ -64,16 +71,22 @@ public final class RemoteSegmentReader implements RemoteSegments {
 
     /**
      * @param store with deadlines and retries around it; closed by its owner
+     * @param isNamed whether readers may still come to an object: what nobody can is no alarm any more
      * @param faults is told of every Error; the reads that it befell fail as well
      */
     public RemoteSegmentReader(
-            ObjectStore store, ReadSettings settings, Clock clock, MeterRegistry registry, FaultHandler faults) {
+            ObjectStore store,
+            ReadSettings settings,
+            Clock clock,
+            MeterRegistry registry,
+            Predicate<Alarms.Place> isNamed,
+            FaultHandler faults) {
         this.store = store;
         this.settings = settings;
         this.clock = clock;
         this.faults = faults;
         this.registry = registry;
-        this.alarms = new Alarms(clock);
+        this.alarms = new Alarms(clock, registry, "varve.tiering.unreadable.objects", isNamed);
         AtomicInteger number = new AtomicInteger();
         this.threads = Executors.newFixedThreadPool(settings.threads(), task -> {
             Thread thread = new Thread(task, "varve-remote-read-" + number.incrementAndGet());
@@ -115,6 +128,8 @@ public final class RemoteSegmentReader implements RemoteSegments {
         CompletableFuture<RemoteEntries> answer = new CompletableFuture<>();
         told(
                         object,
+                        partition,
+                        new Alarms.Question(ENTRIES, fromOffset),
                         () -> tail(object, partition).thenCompose(tail -> {
                             int first = tail.index().blockOf(fromOffset);
                             Optional<CachedBlock> here = cache.block(object.key(), first);
@@ -130,7 +145,10 @@ public final class RemoteSegmentReader implements RemoteSegments {
                 .whenComplete((entries, failure) -> {
                     if (failure != null) {
                         answer.completeExceptionally(failure);
-                    } else if (!answer.complete(entries)) {
+                        return;
+                    }
+                    alarms.settle(object.key(), ENTRIES, fromOffset, entries.nextOffset());
+                    if (!answer.complete(entries)) {
                         entries.entries().release(); // Nobody waits any longer.
                     }
                 });
@@ -142,6 +160,8 @@ public final class RemoteSegmentReader implements RemoteSegments {
             ObjectRef object, PartitionId partition, long timestampMs) {
         return told(
                 object,
+                partition,
+                new Alarms.Question(TIME, timestampMs),
                 () -> tail(object, partition).thenCompose(tail -> {
                     OptionalInt at = tail.index().blockAtTimestamp(timestampMs);
                     if (at.isEmpty()) {
@@ -157,6 +177,8 @@ public final class RemoteSegmentReader implements RemoteSegments {
             ObjectRef object, PartitionId partition, long atMostOffset) {
         return told(
                 object,
+                partition,
+                new Alarms.Question(CHECKPOINT, atMostOffset),
                 () -> tail(object, partition).thenCompose(tail -> {
                     Optional<ObjectFooter.Section> section = tail.footer().checkpointAtMost(atMostOffset);
                     if (section.isEmpty()) {
@@ -362,20 +384,26 @@ public final class RemoteSegmentReader implements RemoteSegments {
     }
 
     /** Every failure reaches the caller as a {@link RemoteReadException}, is counted, and, if it should never happen, is an alarm. */
-    private <T> CompletableFuture<T> told(ObjectRef object, Supplier<CompletableFuture<T>> read) {
-        return read.get().exceptionallyCompose(failure -> {
-            if (StoreFailures.root(failure) instanceof Error broken) {
-                faults.onFault("remote read", broken);
-                return CompletableFuture.failedFuture(broken);
-            }
-            RemoteReadException trouble = ObjectReads.failed(object.key(), failure);
-            registry.counter(
-                            "varve.tiering.read.failures",
-                            "kind",
-                            trouble.kind().name())
-                    .increment();
-            alarms.raise(object.key(), trouble);
-            return CompletableFuture.failedFuture(trouble);
-        });
+    private <T> CompletableFuture<T> told(
+            ObjectRef object, PartitionId partition, Alarms.Question question, Supplier<CompletableFuture<T>> read) {
+        return read.get()
+                .thenApply(answer -> {
+                    alarms.settle(object.key(), question.what(), question.at(), question.at() + 1);
+                    return answer;
+                })
+                .exceptionallyCompose(failure -> {
+                    if (StoreFailures.root(failure) instanceof Error broken) {
+                        faults.onFault("remote read", broken);
+                        return CompletableFuture.failedFuture(broken);
+                    }
+                    RemoteReadException trouble = ObjectReads.failed(object.key(), failure);
+                    registry.counter(
+                                    "varve.tiering.read.failures",
+                                    "kind",
+                                    trouble.kind().name())
+                            .increment();
+                    alarms.raise(new Alarms.Place(partition, object.key(), Optional.of(object)), question, trouble);
+                    return CompletableFuture.failedFuture(trouble);
+                });
     }
 }

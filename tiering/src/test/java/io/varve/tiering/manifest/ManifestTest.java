@@ -16,6 +16,7 @@ import io.varve.metadata.testing.StepClock;
 import io.varve.sim.RecordingFaultHandler;
 import io.varve.tiering.api.ManifestEditor.Edited;
 import io.varve.tiering.api.RemoteReadException;
+import io.varve.tiering.core.BlockCompression;
 import io.varve.tiering.core.KeyRange;
 import io.varve.tiering.core.ManifestLeaf;
 import io.varve.tiering.core.ManifestMarks;
@@ -26,6 +27,7 @@ import io.varve.tiering.object.ObjectStore.Verb;
 import io.varve.tiering.object.StoreException;
 import io.varve.tiering.object.StoreFailures;
 import io.varve.tiering.object.WrappedObjectStore;
+import io.varve.tiering.testing.BuiltObject;
 import io.varve.tiering.testing.FaultyObjectStore;
 import io.varve.tiering.testing.FaultyObjectStore.Fault;
 import io.varve.tiering.testing.MemoryObjectStore;
@@ -54,7 +56,7 @@ class ManifestTest {
     private final FaultyObjectStore store = new FaultyObjectStore(memory);
     private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
     private final RecordingFaultHandler faults = new RecordingFaultHandler();
-    private final ManifestWorker worker = new ManifestWorker(store, TestSegments.CLUSTER);
+    private final ManifestWorker worker = new ManifestWorker(store, TestSegments.CLUSTER, registry);
 
     @Test
     void everyOffsetTimeAndEpochOfManySegmentsIsFound() throws Exception {
@@ -227,17 +229,95 @@ class ManifestTest {
         }
     }
 
-    /** Of a topic that lives the chain's objects, and those that stand in for rewrites, begin where they may. */
+    /** Of a topic that lives the chain's objects, and those that stand in for rewrites, begin where they may: what an object says itself of where it ends decides. */
     @Test
-    void ofALivingTopicADamagedManifestIsGivenUpWithoutTouchingWhatItMayHaveNamed() {
-        List<SegmentDescriptor> all = segments(0, 10);
-        all.forEach(segment -> putObject(segment.object().orElseThrow().key()));
-        ManifestRef ref = built(Optional.empty(), 1, all);
-        memory.overwrite(ref.key(), new byte[(int) ref.length()]);
-        assertThatThrownBy(() -> worker.prune(PARTITION, ref, 2, 60, () -> true))
-                .isInstanceOf(RemoteReadException.class);
-        assertThat(worker.prune(PARTITION, ref, 2, 100, () -> true).manifest()).isEmpty();
-        assertThat(segmentKeys()).hasSize(5);
+    void ofALivingTopicADamagedManifestIsGivenUpAndWhatSaysThatNobodyMayReadItGoes_I11() {
+        for (boolean isDamaged : new boolean[] {true, false}) {
+            List<SegmentDescriptor> all = offloaded(6);
+            ManifestRef ref = built(Optional.empty(), 7, all.subList(0, 4));
+            List<String> others = new ArrayList<>(others());
+            others.add(ObjectKeys.segment(TestSegments.CLUSTER, PARTITION, 0, 999));
+            others.add(ObjectKeys.manifestLeaf(TestSegments.CLUSTER, PARTITION, 8, 0));
+            others.forEach(this::putObject);
+            // Two segments in one object, of which the first was rewritten: the second may be read.
+            String spanning = putObject(
+                    all.get(3).startOffset(),
+                    500,
+                    TestSegments.chain(6, 5, 100, true).subList(3, 5));
+            others.add(spanning);
+            if (isDamaged) {
+                memory.overwrite(ref.key(), new byte[(int) ref.length()]);
+            } else {
+                memory.delete(ref.key()).join();
+            }
+            long end = ref.endOffset();
+            assertThatThrownBy(() -> worker.prune(PARTITION, ref, 9, end - 1, () -> true))
+                    .isInstanceOf(RemoteReadException.class);
+            store.once(Verb.GET, new Fault.None());
+            store.once(Verb.GET, new Fault.Fail(StoreException.Kind.TIMED_OUT));
+            assertThatThrownBy(() -> worker.prune(PARTITION, ref, 9, end + 1, () -> true))
+                    .as("an object that says nothing for the moment")
+                    .isInstanceOf(RemoteReadException.class);
+
+            Edited edited = worker.prune(PARTITION, ref, 10, all.get(4).endOffset(), () -> true);
+            assertThat(edited).isEqualTo(new Edited(Optional.empty(), List.of(ref.key())));
+            others.add(all.get(4).object().orElseThrow().key());
+            others.add(all.get(5).object().orElseThrow().key());
+            assertThat(memory.objects().keySet()).containsExactlyInAnyOrderElementsOf(others);
+            assertThat(worker.prune(PARTITION, ref, 11, all.get(4).endOffset(), () -> true))
+                    .as("after a crash")
+                    .isEqualTo(edited);
+            others.forEach(key -> memory.delete(key).join());
+        }
+        assertThat(registry.counter("varve.tiering.manifest.parts.given.up").count())
+                .isEqualTo(6);
+    }
+
+    /** Segments as they leave Raft, whose objects are there, each by itself. */
+    private List<SegmentDescriptor> offloaded(int count) {
+        List<SegmentDescriptor> segments = new ArrayList<>();
+        for (TestSegments.Segment segment : TestSegments.chain(count, 5, 100, true)) {
+            SegmentDescriptor of = segment.descriptor();
+            long attempt = 100 + of.id().value();
+            String key = putObject(of.startOffset(), attempt, List.of(segment));
+            segments.add(new SegmentDescriptor(
+                    of.id(),
+                    of.partition(),
+                    of.epoch(),
+                    of.state(),
+                    of.startOffset(),
+                    of.endOffset(),
+                    of.acks(),
+                    List.of(),
+                    List.of(),
+                    of.bytes(),
+                    of.maxTimestampMs(),
+                    of.createdMs(),
+                    of.sealedMs(),
+                    Optional.of(new ObjectRef(
+                            key,
+                            attempt,
+                            memory.objects().get(key).length,
+                            1,
+                            of.startOffset(),
+                            of.endOffset(),
+                            of.maxTimestampMs()))));
+        }
+        return segments;
+    }
+
+    private String putObject(long startOffset, long attempt, List<TestSegments.Segment> segments) {
+        String key = ObjectKeys.segment(TestSegments.CLUSTER, PARTITION, startOffset, attempt);
+        try {
+            memory.put(
+                            key,
+                            ByteBuffer.wrap(BuiltObject.of(segments, 1 << 20, BlockCompression.NONE)
+                                    .bytes()))
+                    .join();
+        } catch (ObjectFormatException e) {
+            throw new AssertionError(e);
+        }
+        return key;
     }
 
     @Test
@@ -247,11 +327,18 @@ class ManifestTest {
         ManifestRef ref = built(Optional.empty(), 1, all);
         memory.overwrite(keysEndingWith("-0000.leaf").get(0), new byte[100]);
         memory.delete(keysEndingWith("-0001.leaf").get(0)).join();
+        String named = putObject(0, 1000, TestSegments.chain(2, 5, 100, true));
+        String damaged = all.get(2).object().orElseThrow().key();
+        putObject(damaged);
         Edited edited = worker.prune(PARTITION, ref, 2, (2L * leaf + 5) * OFFSETS_EACH, () -> true);
         ManifestRef after = edited.manifest().orElseThrow();
         assertThat(after.startOffset()).isEqualTo((2L * leaf + 4) * OFFSETS_EACH);
         assertThat(after.segments()).isEqualTo(6);
         assertThat(edited.superseded()).hasSize(3);
+        assertThat(memory.objects())
+                .as("what the lost leaf named, found by what it says of itself")
+                .doesNotContainKey(named)
+                .containsKey(damaged);
         assertThat(get(manifests().segmentAt(after, PARTITION, after.endOffset() - 1)))
                 .hasValue(all.get(2 * leaf + 9));
     }
@@ -535,7 +622,8 @@ class ManifestTest {
     }
 
     private CachedManifests manifests(ObjectStore from) {
-        return new CachedManifests(from, TestSegments.CLUSTER, 64 << 20, new StepClock(0), registry, faults);
+        return new CachedManifests(
+                from, TestSegments.CLUSTER, 64 << 20, new StepClock(0), registry, place -> true, faults);
     }
 
     private static <T> T get(CompletableFuture<T> answer) throws Exception {

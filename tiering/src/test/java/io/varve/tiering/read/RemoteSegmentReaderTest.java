@@ -53,6 +53,9 @@ class RemoteSegmentReaderTest {
     private ObjectRef ref;
     private RemoteSegmentReader reader;
 
+    private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
+    private boolean isNamed = true;
+
     @BeforeEach
     void writeAnObject() throws Exception {
         object = BuiltObject.of(TestSegments.chain(3, 200, 500, true), BLOCK, Lz4FrameCompression.INSTANCE);
@@ -199,6 +202,40 @@ class RemoteSegmentReaderTest {
                 .hasSize(1);
     }
 
+    /** Who looks at the figures an hour later must still see it; and not when it is over. */
+    @Test
+    void whatCannotBeReadIsCountedUntilItIsReadOrNothingNamesIt() throws Exception {
+        drop(reader.read(ref, PARTITION, 0, 1));
+        store.once(Verb.GET, new Fault.Flip(10));
+        assertTold(reader.read(ref, PARTITION, ref.endOffset() - 1, 1), Kind.CORRUPT);
+        assertThat(unreadable("corrupt")).isEqualTo(1);
+        drop(reader.read(ref, PARTITION, 0, 1));
+        assertThat(unreadable("corrupt")).as("another block").isEqualTo(1);
+        isNamed = false;
+        assertThat(unreadable("corrupt")).as("nothing names it any longer").isZero();
+        isNamed = true;
+        drop(reader.read(ref, PARTITION, ref.endOffset() - 1, 1));
+        assertThat(unreadable("corrupt")).isZero();
+
+        ObjectRef gone = new ObjectRef("gone", 1, 1_000, 1, 0, 10, -1);
+        assertTold(reader.read(gone, PARTITION, 0, 1), Kind.MISSING);
+        assertTold(reader.read(gone, PARTITION, 5, 1), Kind.MISSING);
+        assertThat(unreadable("missing")).isEqualTo(1);
+        store.once(Verb.GET, new Fault.Fail(StoreException.Kind.TIMED_OUT));
+        assertTold(reader.read(gone, PARTITION, 0, 1), Kind.UNAVAILABLE);
+        assertThat(unreadable("missing")).as("nobody said that it is there").isEqualTo(1);
+        assertThat(registry.find("varve.tiering.unreadable.objects").gauges())
+                .as("a store that is away says nothing of objects")
+                .noneMatch(gauge -> "unavailable".equals(gauge.getId().getTag("kind")));
+    }
+
+    private double unreadable(String kind) {
+        return registry.get("varve.tiering.unreadable.objects")
+                .tag("kind", kind)
+                .gauge()
+                .value();
+    }
+
     @Test
     void anIntactObjectThatIsAnotherOneIsCorrupt() throws Exception {
         BuiltObject other = BuiltObject.of(TestSegments.chain(3, 200, 500, true), 4096, Lz4FrameCompression.INSTANCE);
@@ -266,6 +303,7 @@ class RemoteSegmentReaderTest {
                 new ReadSettings(2, 16, budget, 64 * 1024, 64 * 1024, 256 * 1024),
                 SystemClock.INSTANCE,
                 figures,
+                place -> true,
                 faults)) {
             long[] at = new long[readers];
             for (int i = 0; i < readers; i++) {
@@ -444,7 +482,8 @@ class RemoteSegmentReaderTest {
                 from,
                 new ReadSettings(2, 16, cacheBytes, 64 * 1024, 64 * 1024, 256 * 1024),
                 SystemClock.INSTANCE,
-                new SimpleMeterRegistry(),
+                registry,
+                unread -> isNamed,
                 faults);
     }
 

@@ -302,12 +302,13 @@ class ManifestCrashSimulation {
                         client.failTask(task.taskId(), "the chain moved on").join());
                 return new ManifestEditor.Edited(Optional.empty(), List.of());
             }
-            return new ManifestWorker(store, clusterId).extend(partition, task.before(), task.taskId(), added);
+            return new ManifestWorker(store, clusterId, new SimpleMeterRegistry())
+                    .extend(partition, task.before(), task.taskId(), added);
         }
 
         private ManifestEditor.Edited prune(BookieTask.PruneManifest task, DyingObjectStore store) {
             long below = bug == Bug.PRUNE_TOO_FAR ? task.belowOffset() + 3 * OFFSETS_EACH : task.belowOffset();
-            return new ManifestWorker(store, clusterId)
+            return new ManifestWorker(store, clusterId, new SimpleMeterRegistry())
                     .prune(partition, task.manifest(), task.taskId(), below, () -> true);
         }
 
@@ -352,8 +353,8 @@ class ManifestCrashSimulation {
             }
             ManifestRef old = pointersSeen.get(random.nextInt(pointersSeen.size()));
             long offset = old.startOffset() + random.nextLong(old.endOffset() - old.startOffset());
-            CachedManifests manifests =
-                    new CachedManifests(bucket, clusterId, 1 << 20, clock, new SimpleMeterRegistry(), (what, fault) -> {
+            CachedManifests manifests = new CachedManifests(
+                    bucket, clusterId, 1 << 20, clock, new SimpleMeterRegistry(), at -> true, (what, fault) -> {
                         throw new AssertionError(what, fault);
                     });
             try {

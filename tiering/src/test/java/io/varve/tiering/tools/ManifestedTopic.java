@@ -29,7 +29,7 @@ final class ManifestedTopic {
     static final Topic TOPIC = new Topic(TestSegments.PARTITION.topic(), "orders", 8, 3, 2, new TreeMap<>());
 
     final MemoryObjectStore memory = new MemoryObjectStore();
-    final ManifestWorker worker = new ManifestWorker(memory, TestSegments.CLUSTER);
+    final ManifestWorker worker = new ManifestWorker(memory, TestSegments.CLUSTER, new SimpleMeterRegistry());
     final List<SegmentDescriptor> segments = new ArrayList<>();
     PartitionState state;
 
