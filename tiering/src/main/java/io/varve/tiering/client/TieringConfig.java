@@ -86,6 +86,10 @@ public final class TieringConfig {
                     "tiering.s3.chunked.encoding",
                     "Whether bodies may be framed as aws-chunked. The profile's choice if left out.")
             .optional();
+    public static final ConfigKey<Boolean> EXPECT_CONTINUE = ConfigKey.bool(
+                    "tiering.s3.expect.continue",
+                    "Whether large bodies are sent only after the store has answered that it wants them. The profile's choice if left out.")
+            .optional();
     public static final ConfigKey<Encryption> ENCRYPTION = ConfigKey.choice(
                     "tiering.s3.encryption",
                     "Encryption at rest: as the bucket has it, SSE-S3 or SSE-KMS.",
@@ -209,7 +213,7 @@ public final class TieringConfig {
     public static ConfigSchema.Builder addTo(ConfigSchema.Builder schema) {
         schema.heading("Tiering").keys(STORE, LOCAL_DIR, PREFIX);
         schema.heading("Tiering: the bucket")
-                .keys(BUCKET, REGION, ENDPOINT, PROFILE, PATH_STYLE, CHECKSUMS, BULK_DELETE, CHUNKED)
+                .keys(BUCKET, REGION, ENDPOINT, PROFILE, PATH_STYLE, CHECKSUMS, BULK_DELETE, CHUNKED, EXPECT_CONTINUE)
                 .keys(ENCRYPTION, KMS_KEY, STORAGE_CLASS)
                 .keys(CREDENTIALS_FILE, CREDENTIALS_PROFILE, ACCESS_KEY, SECRET_KEY, CONNECTIONS);
         schema.heading("Tiering: calls").keys(CHECK_AT_START, CALL_MS, RATE_MIN, RETRY_MS);
@@ -280,7 +284,7 @@ public final class TieringConfig {
                 config.find(CHECKSUMS).map(c -> c == Checksums.WHEN_SUPPORTED).orElse(usual.checksums()),
                 config.find(BULK_DELETE).orElse(usual.bulkDelete()),
                 config.find(CHUNKED).orElse(usual.chunkedEncoding()),
-                usual.expectContinue());
+                config.find(EXPECT_CONTINUE).orElse(usual.expectContinue()));
         return new S3Settings(
                 bucket,
                 get(REGION),

@@ -124,7 +124,9 @@ public final class BucketProbe {
             case NO_BUCKET -> " (create the bucket, or correct its name)";
             case REFUSED ->
                 trouble.getMessage().endsWith(")") ? "" : " (try tiering.s3.profile=generic, or path style)";
-            case UNREACHABLE, TIMED_OUT -> " (check the endpoint and the way to it)";
+            case UNREACHABLE -> " (check the endpoint and the way to it)";
+            case TIMED_OUT ->
+                " (check the endpoint and the way to it; if only large writes never end, try tiering.s3.expect.continue=false)";
             default -> "";
         };
     }

@@ -63,7 +63,7 @@ public final class ClusterMarker {
     /**
      * Looks whether the objects are still this cluster's.
      *
-     * @return fails with {@link StoreException}: REFUSED if another cluster took them over, or whatever keeps it from being known
+     * @return fails with {@link StoreException}: REFUSED if another cluster took them over or there is no mark, or whatever keeps it from being known
      */
     public CompletableFuture<Void> checkOurs() {
         return owner().thenAccept(owner -> {
@@ -112,10 +112,16 @@ public final class ClusterMarker {
         });
     }
 
-    /** Whose the mark is; its own if it says nothing else. */
+    /** Whose the mark is; its own if it says nothing else. Where there is none nothing is known of whose the bucket is, whatever is listed. */
     private CompletableFuture<String> owner() {
         return store.head(key()).thenCompose(stat -> {
-            long length = stat.map(ObjectStore.Stat::length).orElse(0L);
+            if (stat.isEmpty()) {
+                throw new StoreException(
+                        StoreException.Kind.REFUSED,
+                        store.describe() + " has no mark " + key() + " any more: is it another bucket or directory than"
+                                + " before, or not mounted?");
+            }
+            long length = stat.get().length();
             if (length > MARK_BYTES_MAX) {
                 throw new StoreException(StoreException.Kind.REFUSED, key() + " has " + length + " bytes: no mark");
             }

@@ -70,7 +70,11 @@ final class RangeCall {
         try {
             s3.getObject(get, (head, body) -> {
                 check(head, body);
-                take(body, buffer);
+                try {
+                    take(body, buffer);
+                } catch (IOException e) {
+                    throw new StoreException(Kind.UNREACHABLE, "GET " + key + " broke off: " + e, e);
+                }
                 return head;
             });
         } catch (Throwable failure) {

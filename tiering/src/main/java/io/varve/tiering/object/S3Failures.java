@@ -1,7 +1,13 @@
 package io.varve.tiering.object;
 
+import io.netty.handler.timeout.TimeoutException;
 import io.varve.tiering.object.StoreException.Kind;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.net.ConnectException;
+import java.net.UnknownHostException;
 import java.util.concurrent.CancellationException;
+import javax.net.ssl.SSLException;
 import software.amazon.awssdk.core.exception.AbortedException;
 import software.amazon.awssdk.core.exception.ApiCallAttemptTimeoutException;
 import software.amazon.awssdk.core.exception.ApiCallTimeoutException;
@@ -73,11 +79,39 @@ final class S3Failures {
         };
     }
 
-    /** Whether the same call, signed anew, may be taken: with newer keys, or with a clock that the SDK has set by the store's answer. */
-    static boolean mayPassSignedAnew(String verb, Throwable failure) {
-        if (!(failure instanceof SdkServiceException answer)) {
-            return false;
+    /**
+     * Whether the same call may be taken if it is made again at once: signed anew, with newer keys or with a clock that the SDK has set by the store's answer; or on another connection, for this one broke before anything
+     * was answered. Stores close what they have heard nothing on for a while, and a call can go out at that very moment.
+     */
+    static boolean mayPassAtOnce(String verb, Throwable failure) {
+        return failure instanceof SdkServiceException answer
+                ? mayPassSignedAnew(verb, answer)
+                : brokeUnanswered(failure);
+    }
+
+    private static boolean brokeUnanswered(Throwable failure) {
+        boolean broke = false;
+        for (Throwable at = failure; at != null; at = at.getCause()) {
+            boolean isSomethingElse = at instanceof StoreException
+                    || at instanceof SdkServiceException
+                    || at instanceof AbortedException
+                    || at instanceof CancellationException
+                    // Nobody was reached, or nobody who can be trusted.
+                    || at instanceof ConnectException
+                    || at instanceof UnknownHostException
+                    || at instanceof SSLException
+                    // Somebody was, and took too long.
+                    || at instanceof InterruptedIOException
+                    || at instanceof TimeoutException;
+            if (isSomethingElse) {
+                return false;
+            }
+            broke |= at instanceof IOException;
         }
+        return broke;
+    }
+
+    private static boolean mayPassSignedAnew(String verb, SdkServiceException answer) {
         return switch (code(answer)) {
             case "ExpiredToken", "TokenRefreshRequired", "RequestExpired", "RequestTimeTooSkewed" -> true;
             // The answer to a HEAD has no body, so nobody says why.
@@ -99,7 +133,9 @@ final class S3Failures {
         };
     }
 
-    /** Only the store itself says that something isn't there, and it says what: whoever stands between us and it says 404 of everything. */
+    /**
+     * Only the store itself says that something isn't there, and it says what: whoever stands between us and it says 404 of everything. The answer to a HEAD can't say anything, so {@link S3ObjectStore#head} asks once more.
+     */
     private static Kind notFound(String verb, String code) {
         if (code.isEmpty() && !verb.equals("HEAD")) {
             return Kind.UNREACHABLE;

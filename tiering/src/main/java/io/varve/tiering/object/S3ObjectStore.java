@@ -171,9 +171,11 @@ public final class S3ObjectStore implements ObjectStore {
         return call("GET", key, () -> ranges.fill(key, from, into));
     }
 
+    /** The answer to a HEAD has no body: that an object isn't there, which things are given up or deleted for, is asked for once more, where whoever says so must say what isn't there (I-7). */
     @Override
     public CompletableFuture<Optional<Stat>> head(String key) {
         ObjectStore.checkKey(key);
+        CompletableFuture<Optional<Stat>> answered = new CompletableFuture<>();
         CompletableFuture<Optional<Stat>> found = call(
                 "HEAD",
                 key,
@@ -184,7 +186,39 @@ public final class S3ObjectStore implements ObjectStore {
                                 head.lastModified() == null
                                         ? Long.MAX_VALUE
                                         : head.lastModified().toEpochMilli()))));
-        return unless(found, Kind.NOT_FOUND, Optional.empty());
+        found.whenComplete((stat, failure) -> {
+            if (failure == null) {
+                answered.complete(stat);
+            } else if (StoreFailures.of(failure).kind() == Kind.NOT_FOUND) {
+                confirmAbsence(key, answered);
+            } else {
+                answered.completeExceptionally(StoreFailures.of(failure));
+            }
+        });
+        return cancelling(answered, found);
+    }
+
+    private void confirmAbsence(String key, CompletableFuture<Optional<Stat>> answered) {
+        RangeTarget first = new RangeTarget(List.of(ByteBuffer.allocate(1)));
+        CompletableFuture<Void> read = call("GET", key, () -> ranges.fill(key, 0, first));
+        read.whenComplete((done, failure) -> {
+            if (failure == null) {
+                answered.completeExceptionally(contradiction(key));
+                return;
+            }
+            StoreException trouble = StoreFailures.of(failure);
+            switch (trouble.kind()) {
+                case NOT_FOUND -> answered.complete(Optional.empty());
+                // An object of no bytes has no first one.
+                case TRUNCATED -> answered.completeExceptionally(contradiction(key));
+                default -> answered.completeExceptionally(trouble);
+            }
+        });
+        cancelling(answered, read);
+    }
+
+    private static StoreException contradiction(String key) {
+        return new StoreException(Kind.UNREACHABLE, "HEAD " + key + " was answered with 404, and GET finds it");
     }
 
     @Override
@@ -305,7 +339,7 @@ public final class S3ObjectStore implements ObjectStore {
     }
 
     /**
-     * Runs a call, and once more if its signature was too old when it arrived. Whatever it fails with becomes a {@link StoreException}. Cancelling what is
+     * Runs a call, and at once a second time if its signature was too old when it arrived, or if it met a connection that the store was closing because nothing had happened on it. Whatever it fails with becomes a {@link StoreException}. Cancelling what is
      * returned cancels the call.
      */
     private <T> CompletableFuture<T> call(String verb, String key, Supplier<CompletableFuture<T>> call) {
@@ -318,7 +352,7 @@ public final class S3ObjectStore implements ObjectStore {
             String verb,
             String key,
             Supplier<CompletableFuture<T>> call,
-            boolean maySignAnew,
+            boolean isFirst,
             CompletableFuture<T> answered) {
         CompletableFuture<T> sent;
         try {
@@ -332,7 +366,7 @@ public final class S3ObjectStore implements ObjectStore {
             Throwable root = StoreFailures.root(failure);
             if (failure == null) {
                 answered.complete(answer);
-            } else if (maySignAnew && !answered.isDone() && S3Failures.mayPassSignedAnew(verb, root)) {
+            } else if (isFirst && !answered.isDone() && S3Failures.mayPassAtOnce(verb, root)) {
                 call(verb, key, call, false, answered);
             } else {
                 answered.completeExceptionally(S3Failures.translate(verb, key, root));

@@ -23,6 +23,7 @@ final class S3Ranges implements AutoCloseable {
 
     private static final int BUFFER_BYTES = 64 * 1024;
     private static final long IDLE_SECONDS = 30;
+    private static final int WAITING_FOR_EACH = 2;
 
     private final S3Client s3;
     private final String bucket;
@@ -31,7 +32,8 @@ final class S3Ranges implements AutoCloseable {
 
     /**
      * Opens a client; says nothing to the store yet. As many calls at a time as there are connections: that no more come is seen to by
-     * {@link TurnsObjectStore}, and one that does waits for a thread that is still at a call that was given up.
+     * {@link TurnsObjectStore}, and one that does waits for a thread that is still at a call that was given up, or that asks whether something is there. Those are no more than connections either, so that more than
+     * twice as many who wait are a mistake, which is answered and not kept.
      */
     S3Ranges(S3Settings settings) {
         this.bucket = settings.bucket();
@@ -41,7 +43,7 @@ final class S3Ranges implements AutoCloseable {
                 settings.connectionsMax(),
                 IDLE_SECONDS,
                 TimeUnit.SECONDS,
-                new LinkedBlockingQueue<>(),
+                new LinkedBlockingQueue<>(WAITING_FOR_EACH * settings.connectionsMax()),
                 RangeThread::new);
         threads.allowCoreThreadTimeOut(true);
     }
@@ -56,13 +58,30 @@ final class S3Ranges implements AutoCloseable {
     CompletableFuture<Void> fill(String key, long from, RangeTarget into) {
         RangeCall call = new RangeCall(bucket, key, from, into);
         underWay.add(call);
-        call.done().whenComplete((done, failure) -> underWay.remove(call));
+        Runnable work = () -> run(call);
+        call.done().whenComplete((done, failure) -> {
+            underWay.remove(call);
+            if (failure != null) {
+                threads.remove(work); // Who was given up while he waited keeps nobody out.
+            }
+        });
         try {
-            threads.execute(() -> run(call));
-        } catch (RejectedExecutionException closed) {
-            refuse(call);
+            threads.execute(work);
+        } catch (RejectedExecutionException e) {
+            if (threads.isShutdown()) {
+                refuse(call);
+            } else {
+                call.done().completeExceptionally(full(key));
+            }
         }
         return call.done();
+    }
+
+    private StoreException full(String key) {
+        return new StoreException(
+                Kind.SATURATED,
+                "GET " + key + ": the store is saturated, " + threads.getQueue().size() + " reads wait for "
+                        + threads.getMaximumPoolSize() + " threads");
     }
 
     private void run(RangeCall call) {

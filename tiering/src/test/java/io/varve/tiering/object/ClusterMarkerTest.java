@@ -142,6 +142,28 @@ class ClusterMarkerTest {
         restored.put("c-0/3", ByteBuffer.allocate(1)).get();
     }
 
+    /** A directory that is no longer mounted, a bucket that was emptied: it isn't known any more whose it is. */
+    @Test
+    void whereTheMarkIsGoneNothingIsChangedUnlessTheClustersObjectsAreThere() throws Exception {
+        StepClock clock = new StepClock(0);
+        ObjectStore owner = owned(mark("c-0", "c-0"), Optional.of("c-0/1"), clock);
+        memory.put("c-0/1", ByteBuffer.allocate(1)).get();
+        owner.put("c-0/2", ByteBuffer.allocate(1)).get();
+        memory.delete("clusters/c-0.mark").get();
+        clock.advance(OwnedObjectStore.LOOK_MS);
+        assertFails(owner.delete("c-0/2"), StoreException.Kind.REFUSED);
+        assertThat(memory.objects()).containsKey("c-0/2");
+        owner.delete("c-0/2").get();
+        assertThat(memory.objects()).as("claimed again").containsOnlyKeys("clusters/c-0.mark", "c-0/1");
+
+        memory.delete("clusters/c-0.mark").get();
+        memory.delete("c-0/1").get();
+        clock.advance(OwnedObjectStore.LOOK_MS);
+        assertFails(owner.put("c-0/3", ByteBuffer.allocate(1)), StoreException.Kind.REFUSED);
+        assertFails(owner.put("c-0/3", ByteBuffer.allocate(1)), StoreException.Kind.REFUSED);
+        assertThat(memory.objects()).isEmpty();
+    }
+
     private ObjectStore owned(ClusterMarker marker, Optional<String> known, StepClock clock) {
         return new OwnedObjectStore(store, () -> marker.claim("t", known), marker::checkOurs, clock);
     }

@@ -3,6 +3,7 @@ package io.varve.tiering.object;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.varve.tiering.object.StoreException.Kind;
+import io.varve.tiering.testing.FickleWire;
 import io.varve.tiering.testing.PlainS3Server;
 import io.varve.tiering.testing.PlainS3Server.Trouble;
 import java.net.URI;
@@ -17,6 +18,7 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -202,6 +204,55 @@ class PlainS3StoreIT extends ObjectStoreContract {
             server.next(proxy);
             assertFails(store.putPart("k2", upload, 1, ByteBuffer.allocate(10)), Kind.UNREACHABLE);
             assertTold(store, new Trouble.Answer(404, "NoSuchKey"), Kind.NOT_FOUND);
+        }
+    }
+
+    /** I-7: the answer to a HEAD has no words, and a proxy that says 404 of everything answers it as the store would. Copies are kept, uploads given up and deletions believed by what it says. */
+    @Test
+    void aProxyThatSays404ToAHeadHasNotSaidThatTheObjectIsNotThere() throws Exception {
+        try (ObjectStore store = generic()) {
+            get(store.put("k", ByteBuffer.allocate(1000)));
+            get(store.put("empty", ByteBuffer.allocate(0)));
+            Trouble.Body proxy = new Trouble.Body(404, "404 page not found", "Content-Type", "text/plain");
+            server.next(proxy);
+            assertFails(store.head("k"), Kind.UNREACHABLE);
+            server.next(proxy);
+            assertFails(store.head("empty"), Kind.UNREACHABLE);
+            server.always(proxy);
+            assertFails(store.head("k"), Kind.UNREACHABLE);
+            assertFails(store.head("gone"), Kind.UNREACHABLE);
+            assertFails(new ClusterMarker(store, "c", "c").checkOurs(), Kind.UNREACHABLE);
+            server.mend();
+            assertThat(get(store.head("k"))).isPresent();
+            assertThat(get(store.head("gone"))).isEmpty();
+            server.always(new Trouble.Answer(404, "NoSuchBucket"));
+            assertFails(store.head("gone"), Kind.NO_BUCKET);
+        }
+    }
+
+    /** A store closes what it has heard nothing on for a while, and a call goes out at that very moment: it is made again, on another connection, and nobody takes it for an outage. */
+    @Test
+    void aCallThatMeetsAConnectionWhichIsBeingClosedIsMadeOnceMore() throws Exception {
+        try (FickleWire wire = new FickleWire(server.endpoint());
+                ObjectStore store = new S3ObjectStore(
+                        settings(wire.endpoint(), S3Settings.Profile.GENERIC.dialect(), fixed("key-1"), 1))) {
+            get(store.put("k", ByteBuffer.allocate(100_000)));
+            assertThat(get(store.get("k", 0, 100_000)).remaining()).isEqualTo(100_000);
+            List<Supplier<CompletableFuture<?>>> calls = List.of(
+                    () -> store.get("k", 0, 100_000),
+                    () -> store.head("k"),
+                    () -> store.put("k2", ByteBuffer.allocate(2_000_000)),
+                    () -> store.list("", Optional.empty(), 10),
+                    () -> store.delete("k2"));
+            for (Supplier<CompletableFuture<?>> call : calls) {
+                int before = wire.broken();
+                wire.breakWhatIsUsedAgain(true);
+                get(call.get());
+                assertThat(wire.broken()).isGreaterThan(before);
+                // What is used from now on was answered over by nobody yet, or is left alone.
+                wire.breakWhatIsUsedAgain(false);
+                get(call.get());
+            }
         }
     }
 
