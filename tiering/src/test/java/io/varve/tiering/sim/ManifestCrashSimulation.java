@@ -60,7 +60,7 @@ class ManifestCrashSimulation {
         long pruned = 0;
         long lateRefused = 0;
         for (int seed = 0; seed < SEEDS; seed++) {
-            Run run = new Run(seed, Bug.NONE);
+            Run run = new Run(seed, Bug.NONE, Ending.GOES_ON);
             OnePartition.run(seed, run);
             crashes += run.crashes;
             built += run.built;
@@ -76,7 +76,39 @@ class ManifestCrashSimulation {
     @ParameterizedTest
     @EnumSource(value = Bug.class, mode = EnumSource.Mode.EXCLUDE, names = "NONE")
     void aPlantedBugIsFound(Bug bug) {
-        OnePartition.assertFound(SEEDS, seed -> new Run(seed, bug));
+        OnePartition.assertFound(SEEDS, seed -> new Run(seed, bug, Ending.GOES_ON));
+    }
+
+    /** A topic that is deleted, a manifest that is lost: whoever clears away after them may die at every step as well. */
+    @ParameterizedTest
+    @EnumSource(value = Ending.class, mode = EnumSource.Mode.EXCLUDE, names = "GOES_ON")
+    void whateverATopicComesToNothingIsLeftOfItWhereverAProcessDies(Ending ending) {
+        long crashes = 0;
+        long ends = 0;
+        for (int seed = 0; seed < SEEDS; seed++) {
+            Run run = new Run(seed, Bug.NONE, ending);
+            OnePartition.run(seed, run);
+            crashes += run.crashesAtTheEnd;
+            ends += run.hasEnded ? 1 : 0;
+        }
+        assertThat(ends).as("histories that came to it").isGreaterThan(SEEDS / 2);
+        assertThat(crashes).as("processes died while they cleared away").isGreaterThan(ends / 2);
+    }
+
+    /** What becomes of the topic in the end. */
+    enum Ending {
+        GOES_ON(false, false),
+        TOPIC_DELETED(false, true),
+        MANIFEST_LOST_AND_TOPIC_DELETED(true, true),
+        MANIFEST_LOST_AND_PASSED_BY_THE_LOGS_START(true, false);
+
+        private final boolean losesManifest;
+        private final boolean deletesTopic;
+
+        Ending(boolean losesManifest, boolean deletesTopic) {
+            this.losesManifest = losesManifest;
+            this.deletesTopic = deletesTopic;
+        }
     }
 
     /** What the histories must be able to find. */
@@ -98,6 +130,7 @@ class ManifestCrashSimulation {
         private static final int OFFSETS_EACH = 10;
 
         private final Bug bug;
+        private final Ending ending;
         private final SplittableRandom random;
         private final OnePartition log;
         private final StepClock clock;
@@ -115,9 +148,12 @@ class ManifestCrashSimulation {
         private int built;
         private int pruned;
         private int lateRefused;
+        private int crashesAtTheEnd;
+        private boolean hasEnded;
 
-        Run(long seed, Bug bug) {
+        Run(long seed, Bug bug, Ending ending) {
             this.bug = bug;
+            this.ending = ending;
             random = new SplittableRandom(seed);
             PlannerSettings settings = new PlannerSettings(
                     1_000,
@@ -174,9 +210,82 @@ class ManifestCrashSimulation {
                 }
                 assertEverythingIsDescribedAndThere();
             }
+            if (ending != Ending.GOES_ON) {
+                end();
+                return;
+            }
             settle();
             assertEverythingIsDescribedAndThere();
             assertBucketIsClean();
+        }
+
+        /** It comes to its end, and for some time those die who clear away. */
+        private void end() {
+            Optional<ManifestRef> manifest = log.state().chain().manifest();
+            if (ending.losesManifest && manifest.isEmpty()) {
+                return; // This history has none.
+            }
+            if (ending.losesManifest) {
+                lose(manifest.get());
+            }
+            hasEnded = true;
+            if (ending.deletesTopic) {
+                client.deleteTopic(partition.topic()).join();
+            } else {
+                long to = Math.max(log.state().logStartOffset(), log.open().startOffset());
+                client.advanceLogStart(partition, 0, to).join();
+            }
+            int before = crashes;
+            for (int round = 0; round < 400; round++) {
+                clock.advance(5_000);
+                metadata.plan();
+                for (int tasks = metadata.view().tasks().size(); tasks > 0; tasks--) {
+                    work(round < 100 && random.nextBoolean());
+                }
+                while (round > 100 && !lateCommits.isEmpty()) {
+                    lateCommits.remove(0).run();
+                }
+            }
+            crashesAtTheEnd = crashes - before;
+            assertThat(metadata.view().tasks()).isEmpty();
+            if (ending.deletesTopic) {
+                assertThat(metadata.view().condemned()).isEmpty();
+                assertThat(bucket.objects().keySet())
+                        .as("what is left of the topic in the bucket")
+                        .noneMatch(key -> key.startsWith(ObjectKeys.partitionPrefix(clusterId, partition)));
+            } else {
+                assertThat(log.state().chain().manifest())
+                        .as("given up, since nobody may read what it named")
+                        .isEmpty();
+                assertThat(metadata.view().alarms()).isEmpty();
+                assertThat(bucket.objects().keySet())
+                        .as("parts of manifests")
+                        .noneMatch(key -> key.startsWith(ObjectKeys.manifestPrefix(clusterId, partition)));
+                assertEverythingIsDescribedAndThere();
+                assertBucketIsClean();
+            }
+        }
+
+        /** The store loses a part of it, or gives back something else. */
+        private void lose(ManifestRef manifest) {
+            List<String> parts = new ArrayList<>();
+            new ManifestWalk(bucket, clusterId).walk(manifest, partition, 0, new ManifestWalk.Visitor() {
+                @Override
+                public void onManifest(String key, long length) {
+                    parts.add(key);
+                }
+
+                @Override
+                public void onSegment(SegmentDescriptor segment) {
+                    // It stays.
+                }
+            });
+            String lost = parts.get(random.nextInt(parts.size()));
+            if (random.nextBoolean()) {
+                bucket.overwrite(lost, new byte[bucket.objects().get(lost).length]);
+            } else {
+                bucket.delete(lost).join();
+            }
         }
 
         /** The owner seals what it wrote and opens the next segment. */
@@ -267,7 +376,9 @@ class ManifestCrashSimulation {
                         ? build(build, store)
                         : prune((BookieTask.PruneManifest) task, store);
             } catch (RemoteReadException failed) {
-                assertThat(store.isDead()).as(failed.getMessage()).isTrue();
+                assertThat(store.isDead() || hasEnded && ending.losesManifest)
+                        .as(failed.getMessage())
+                        .isTrue();
                 if (bug == Bug.COMMIT_WITHOUT_READING_BACK && task instanceof BookieTask.BuildManifest build) {
                     commitUnread(build);
                 } else if (random.nextBoolean()) {
@@ -293,7 +404,8 @@ class ManifestCrashSimulation {
         }
 
         private ManifestEditor.Edited build(BookieTask.BuildManifest task, DyingObjectStore store) {
-            List<SegmentDescriptor> added = log.state().chain().from(task.startOffset()).values().stream()
+            List<SegmentDescriptor> added = metadata.view().partition(partition).stream()
+                    .flatMap(state -> state.chain().from(task.startOffset()).values().stream())
                     .filter(s -> s.endOffset() >= 0 && s.endOffset() <= task.endOffset())
                     .toList();
             boolean isThere = !added.isEmpty() && added.get(0).startOffset() == task.startOffset();
@@ -326,7 +438,10 @@ class ManifestCrashSimulation {
             } else {
                 pruned++;
             }
-            log.state().chain().manifest().ifPresent(pointersSeen::add);
+            metadata.view()
+                    .partition(partition)
+                    .flatMap(state -> state.chain().manifest())
+                    .ifPresent(pointersSeen::add);
         }
 
         private void commitUnread(BookieTask.BuildManifest task) {

@@ -30,6 +30,7 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
@@ -55,16 +56,19 @@ class OffloadCrashSimulation {
         long crashes = 0;
         long offloaded = 0;
         long deleted = 0;
+        long kept = 0;
         for (int seed = 0; seed < SEEDS; seed++) {
             Run run = new Run(seed, Bug.NONE);
             OnePartition.run(seed, run);
             crashes += run.crashes;
             offloaded += run.commits;
             deleted += run.replicasDeleted;
+            kept += run.copiesKept;
         }
         assertThat(crashes).as("processes died").isGreaterThan(10L * SEEDS);
         assertThat(offloaded).as("offloads were committed").isGreaterThan(5L * SEEDS);
         assertThat(deleted).as("local copies were deleted").isGreaterThan(5L * SEEDS);
+        assertThat(kept).as("local copies were kept").isGreaterThan(SEEDS);
     }
 
     @ParameterizedTest
@@ -83,7 +87,9 @@ class OffloadCrashSimulation {
         /** A deletion from the bucket takes another object with it. */
         DELETE_ANOTHER_OBJECT,
         /** Of the segments that become one object the last is left out, and committed with the others. */
-        MERGE_LEAVES_ONE_OUT
+        MERGE_LEAVES_ONE_OUT,
+        /** Local copies are deleted without a look at the object that takes their place. */
+        DELETE_LOCAL_UNSEEN
     }
 
     /** One history. */
@@ -100,9 +106,13 @@ class OffloadCrashSimulation {
         private final String clusterId;
         private final Map<Long, TestSegments.Segment> written = new TreeMap<>();
         private final Map<BookieId, TreeSet<Long>> disks = new TreeMap<>();
+        /** Objects that the store has lost for a while, though it had confirmed them. */
+        private final Map<String, byte[]> away = new TreeMap<>();
+
         private int crashes;
         private int commits;
         private int replicasDeleted;
+        private int copiesKept;
 
         Run(long seed, Bug bug) {
             this.bug = bug;
@@ -130,8 +140,9 @@ class OffloadCrashSimulation {
         @Override
         public void go() throws Exception {
             for (int step = 0; step < STEPS; step++) {
-                switch (random.nextInt(5)) {
+                switch (random.nextInt(6)) {
                     case 0 -> write();
+                    case 5 -> loseAnObjectOrFindIt();
                     case 1 -> {
                         clock.advance(random.nextInt(5_000));
                         if (random.nextInt(8) == 0) {
@@ -178,17 +189,74 @@ class OffloadCrashSimulation {
             if (task instanceof BookieTask.Offload offload) {
                 offload(offload, store);
             } else if (task instanceof BookieTask.DeleteReplica deletion) {
-                disks.get(deletion.bookie()).remove(deletion.segment().value());
-                replicasDeleted++;
-                if (!dies) {
-                    OnePartition.ignoreLoss(
-                            () -> client.completeTask(deletion.taskId()).join());
-                }
+                deleteReplica(deletion, store, dies);
             } else if (task instanceof BookieTask.DeleteObject deletion) {
                 deleteObject(deletion, store);
             }
             crashes += store.isDead() || dies ? 1 : 0;
             metadata.endFaults();
+        }
+
+        /** A store that forgets what it confirmed, while somebody still has a copy; what it forgot comes back by somebody's hand. */
+        private void loseAnObjectOrFindIt() {
+            if (!away.isEmpty()) {
+                away.forEach(bucket::overwrite);
+                away.clear();
+                return;
+            }
+            List<String> held = new ArrayList<>();
+            for (SegmentDescriptor segment : log.state().chain().segments()) {
+                segment.object().filter(this::isHeldByBookies).ifPresent(object -> held.add(object.key()));
+            }
+            if (!held.isEmpty()) {
+                String key = held.get(random.nextInt(held.size()));
+                away.put(key, bucket.objects().get(key));
+                bucket.delete(key).join();
+            }
+        }
+
+        private boolean isHeldByBookies(ObjectRef object) {
+            return log.state().chain().segments().stream()
+                    .filter(segment -> segment.object().equals(Optional.of(object)))
+                    .allMatch(segment -> isOnADisk(segment.id()));
+        }
+
+        private boolean isOnADisk(SegmentId segment) {
+            return disks.values().stream().anyMatch(disk -> disk.contains(segment.value()));
+        }
+
+        /** S3: the object is looked at, then the copy goes, then that is reported; who dies between begins anew. */
+        private void deleteReplica(BookieTask.DeleteReplica task, DyingObjectStore store, boolean dies)
+                throws Exception {
+            Optional<ObjectRef> object = metadata.view().segment(task.segment()).flatMap(SegmentDescriptor::object);
+            if (object.isPresent() && bug != Bug.DELETE_LOCAL_UNSEEN) {
+                boolean isThere;
+                try (OffloadWorker worker = worker(store)) {
+                    isThere = worker.isThere(object.get()).get(20, TimeUnit.SECONDS);
+                } catch (java.util.concurrent.ExecutionException failed) {
+                    assertThat(store.isDead()).as(failed.getMessage()).isTrue();
+                    return;
+                }
+                if (!isThere) {
+                    // Whose copy is gone already has nothing to offer: he tries again until the object is seen.
+                    boolean isHeld =
+                            disks.get(task.bookie()).contains(task.segment().value());
+                    copiesKept += isHeld ? 1 : 0;
+                    if (isHeld && !dies) {
+                        OnePartition.ignoreLoss(() -> client.failTask(task.taskId(), "MISSING: its object")
+                                .join());
+                    }
+                    return;
+                }
+            }
+            if (dies && random.nextBoolean()) {
+                return;
+            }
+            disks.get(task.bookie()).remove(task.segment().value());
+            replicasDeleted++;
+            if (!dies) {
+                OnePartition.ignoreLoss(() -> client.completeTask(task.taskId()).join());
+            }
         }
 
         private void offload(BookieTask.Offload task, DyingObjectStore store) throws Exception {
@@ -298,17 +366,19 @@ class OffloadCrashSimulation {
                 if (segment.state() != SegmentDescriptor.State.SEALED || segment.isEmpty()) {
                     continue;
                 }
-                boolean local = segment.replicas().stream()
-                        .anyMatch(
-                                r -> disks.get(r.bookie()).contains(segment.id().value()));
+                segment.replicas()
+                        .forEach(replica -> assertThat(disks.get(replica.bookie()))
+                                .as("a replica that is to be read is there (I-9)")
+                                .contains(segment.id().value()));
                 boolean remote = segment.object()
                         .map(o -> bucket.objects().containsKey(o.key())
                                 && bucket.objects().get(o.key()).length == o.length())
                         .orElse(false);
-                assertThat(local || remote)
+                assertThat(isOnADisk(segment.id()) || remote)
                         .as("segment %s is held by somebody", segment.id())
                         .isTrue();
                 segment.object()
+                        .filter(o -> !away.containsKey(o.key()))
                         .ifPresent(o -> assertThat(remote)
                                 .as("what is committed is in the bucket (I-10)")
                                 .isTrue());
@@ -317,6 +387,8 @@ class OffloadCrashSimulation {
 
         /** Nothing goes wrong any longer, and time passes. */
         private void settle() throws Exception {
+            away.forEach(bucket::overwrite);
+            away.clear();
             for (int round = 0; round < 400; round++) {
                 clock.advance(5_000);
                 metadata.plan();
