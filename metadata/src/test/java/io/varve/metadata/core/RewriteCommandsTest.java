@@ -212,9 +212,7 @@ class RewriteCommandsTest {
     /** S22: what object storage holds is replaced as well. */
     @Test
     void objectsOfInputsAreDeletedByIntentAndUploadsUnderWayAreWithdrawn_I11() {
-        cluster.nowMs += 3_600_000;
-        cluster.offloadAll();
-        String ofFirst = cluster.segment(first.id()).object().orElseThrow().key();
+        String ofFirst = uploaded();
         String ofThird = cluster.segment(third.id()).object().orElseThrow().key();
         assertThat(ofFirst).as("an object of each segment's own").isNotEqualTo(ofThird);
         SegmentDescriptor rewrite = rewriteOf(first, second);
@@ -234,9 +232,7 @@ class RewriteCommandsTest {
     /** Should all bookies be lost, what was replaced is all that a restoration can have. */
     @Test
     void whatWasReplacedStaysInTheBucketUntilWhatReplacedItIsThere_I11() {
-        cluster.nowMs += 3_600_000;
-        cluster.offloadAll();
-        String old = cluster.segment(first.id()).object().orElseThrow().key();
+        String old = uploaded();
         SegmentDescriptor rewrite = rewriteOf(first, second);
         cluster.done(replace(rewrite, first, second));
         cluster.topicConfig(partition.topic(), "remote.log.copy.disable", "true");
@@ -317,14 +313,19 @@ class RewriteCommandsTest {
         assertThat(cluster.image().replacedObjects()).isEmpty();
     }
 
+    /** Puts the three segments into objects; answers the key of the one that the first is in. */
+    private String uploaded() {
+        cluster.nowMs += 3_600_000;
+        cluster.offloadAll();
+        return cluster.segment(first.id()).object().orElseThrow().key();
+    }
+
     /** Puts the three segments into one object, as they are before their topic is compacted; answers its key. */
     private String merged() {
         cluster.topicConfig(partition.topic(), "cleanup.policy", "delete");
         cluster.topicConfig(partition.topic(), "retention.ms", "-1");
-        cluster.nowMs += 3_600_000;
-        cluster.offloadAll();
+        String key = uploaded();
         cluster.topicConfig(partition.topic(), "cleanup.policy", "compact,delete");
-        String key = cluster.segment(first.id()).object().orElseThrow().key();
         assertThat(cluster.segment(third.id()).object().orElseThrow().key()).isEqualTo(key);
         return key;
     }

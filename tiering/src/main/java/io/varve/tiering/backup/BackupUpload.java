@@ -15,11 +15,11 @@ import java.util.zip.CRC32C;
  */
 final class BackupUpload extends OutputStream {
 
-    private final ObjectStore store;
-    private final String key;
     /** Most backups are far smaller than a part. */
     private static final int FIRST_BYTES = 64 * 1024;
 
+    private final ObjectStore store;
+    private final String key;
     private final int partBytes;
     private final CRC32C crc = new CRC32C();
     private final List<ObjectStore.Part> parts = new ArrayList<>();
