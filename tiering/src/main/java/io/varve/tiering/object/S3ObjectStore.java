@@ -66,10 +66,7 @@ public final class S3ObjectStore implements ObjectStore {
         } else if (settings.encryption() instanceof S3Settings.Encryption.StoreKeys) {
             request.serverSideEncryption(ServerSideEncryption.AES256);
         }
-        return call(
-                "PUT",
-                key,
-                () -> sending(body, sent -> s3.putObject(request.build(), sent)).thenApply(done -> null));
+        return call("PUT", key, () -> sending(body, sent -> s3.putObject(request.build(), sent)), done -> null);
     }
 
     @Override
@@ -89,9 +86,7 @@ public final class S3ObjectStore implements ObjectStore {
             request.serverSideEncryption(ServerSideEncryption.AES256);
         }
         return call(
-                "CREATE_UPLOAD",
-                key,
-                () -> s3.createMultipartUpload(request.build()).thenApply(created -> created.uploadId()));
+                "CREATE_UPLOAD", key, () -> s3.createMultipartUpload(request.build()), created -> created.uploadId());
     }
 
     @Override
@@ -100,16 +95,15 @@ public final class S3ObjectStore implements ObjectStore {
                 "PUT_PART",
                 key,
                 () -> sending(
-                                body,
-                                content -> s3.uploadPart(
-                                        r -> r.bucket(bucket)
-                                                .key(key)
-                                                .uploadId(uploadId)
-                                                .partNumber(number)
-                                                .contentLength((long) body.remaining()),
-                                        content))
-                        .thenApply(sent -> new Part(
-                                number, sent.eTag(), sent.checksumCRC32() == null ? "" : sent.checksumCRC32())));
+                        body,
+                        content -> s3.uploadPart(
+                                r -> r.bucket(bucket)
+                                        .key(key)
+                                        .uploadId(uploadId)
+                                        .partNumber(number)
+                                        .contentLength((long) body.remaining()),
+                                content)),
+                sent -> new Part(number, sent.eTag(), sent.checksumCRC32() == null ? "" : sent.checksumCRC32()));
     }
 
     @Override
@@ -124,9 +118,9 @@ public final class S3ObjectStore implements ObjectStore {
         return call(
                 "COMPLETE_UPLOAD",
                 key,
-                () -> s3.completeMultipartUpload(r ->
-                                r.bucket(bucket).key(key).uploadId(uploadId).multipartUpload(m -> m.parts(completed)))
-                        .thenApply(done -> null));
+                () -> s3.completeMultipartUpload(
+                        r -> r.bucket(bucket).key(key).uploadId(uploadId).multipartUpload(m -> m.parts(completed))),
+                done -> null);
     }
 
     @Override
@@ -134,8 +128,8 @@ public final class S3ObjectStore implements ObjectStore {
         CompletableFuture<Void> aborted = call(
                 "ABORT_UPLOAD",
                 key,
-                () -> s3.abortMultipartUpload(r -> r.bucket(bucket).key(key).uploadId(uploadId))
-                        .thenApply(done -> null));
+                () -> s3.abortMultipartUpload(r -> r.bucket(bucket).key(key).uploadId(uploadId)),
+                done -> null);
         return unless(aborted, Kind.UPLOAD_GONE, null);
     }
 
@@ -145,14 +139,14 @@ public final class S3ObjectStore implements ObjectStore {
                 "LIST_UPLOADS",
                 prefix,
                 () -> s3.listMultipartUploads(r -> {
-                            r.bucket(bucket).prefix(prefix);
-                            cursor.ifPresent(at -> {
-                                String uploadId = at.substring(at.indexOf(CURSOR_SEPARATOR) + 1);
-                                r.keyMarker(at.substring(0, at.indexOf(CURSOR_SEPARATOR)))
-                                        .uploadIdMarker(uploadId.isEmpty() ? null : uploadId);
-                            });
-                        })
-                        .thenApply(listed -> uploadPage(listed, cursor)));
+                    r.bucket(bucket).prefix(prefix);
+                    cursor.ifPresent(at -> {
+                        String uploadId = at.substring(at.indexOf(CURSOR_SEPARATOR) + 1);
+                        r.keyMarker(at.substring(0, at.indexOf(CURSOR_SEPARATOR)))
+                                .uploadIdMarker(uploadId.isEmpty() ? null : uploadId);
+                    });
+                }),
+                listed -> uploadPage(listed, cursor));
     }
 
     @Override
@@ -168,7 +162,7 @@ public final class S3ObjectStore implements ObjectStore {
         if (into.length() == 0) {
             return CompletableFuture.completedFuture(null);
         }
-        return call("GET", key, () -> ranges.fill(key, from, into));
+        return call("GET", key, () -> ranges.fill(key, from, into), done -> done);
     }
 
     /** The answer to a HEAD has no body: that an object isn't there, which things are given up or deleted for, is asked for once more, where whoever says so must say what isn't there (I-7). */
@@ -179,13 +173,13 @@ public final class S3ObjectStore implements ObjectStore {
         CompletableFuture<Optional<Stat>> found = call(
                 "HEAD",
                 key,
-                () -> s3.headObject(r -> r.bucket(bucket).key(key))
-                        .thenApply(head -> Optional.of(new Stat(
-                                key,
-                                head.contentLength(),
-                                head.lastModified() == null
-                                        ? Long.MAX_VALUE
-                                        : head.lastModified().toEpochMilli()))));
+                () -> s3.headObject(r -> r.bucket(bucket).key(key)),
+                head -> Optional.of(new Stat(
+                        key,
+                        head.contentLength(),
+                        head.lastModified() == null
+                                ? Long.MAX_VALUE
+                                : head.lastModified().toEpochMilli())));
         found.whenComplete((stat, failure) -> {
             if (failure == null) {
                 answered.complete(stat);
@@ -200,7 +194,7 @@ public final class S3ObjectStore implements ObjectStore {
 
     private void confirmAbsence(String key, CompletableFuture<Optional<Stat>> answered) {
         RangeTarget first = new RangeTarget(List.of(ByteBuffer.allocate(1)));
-        CompletableFuture<Void> read = call("GET", key, () -> ranges.fill(key, 0, first));
+        CompletableFuture<Void> read = call("GET", key, () -> ranges.fill(key, 0, first), done -> done);
         read.whenComplete((done, failure) -> {
             if (failure == null) {
                 answered.completeExceptionally(contradiction(key));
@@ -226,18 +220,16 @@ public final class S3ObjectStore implements ObjectStore {
         return call(
                 "LIST",
                 prefix,
-                () -> s3.listObjectsV2(r ->
-                                r.bucket(bucket).prefix(prefix).maxKeys(max).continuationToken(cursor.orElse(null)))
-                        .thenApply(listed -> page(listed, cursor)));
+                () -> s3.listObjectsV2(
+                        r -> r.bucket(bucket).prefix(prefix).maxKeys(max).continuationToken(cursor.orElse(null))),
+                listed -> page(listed, cursor));
     }
 
     @Override
     public CompletableFuture<Void> delete(String key) {
         ObjectStore.checkKey(key);
-        CompletableFuture<Void> deleted = call(
-                "DELETE",
-                key,
-                () -> s3.deleteObject(r -> r.bucket(bucket).key(key)).thenApply(done -> null));
+        CompletableFuture<Void> deleted =
+                call("DELETE", key, () -> s3.deleteObject(r -> r.bucket(bucket).key(key)), done -> null);
         return unless(deleted, Kind.NOT_FOUND, null);
     }
 
@@ -258,8 +250,8 @@ public final class S3ObjectStore implements ObjectStore {
                 "BULK_DELETE",
                 keys.get(0),
                 () -> s3.deleteObjects(
-                                r -> r.bucket(bucket).delete(d -> d.objects(ids).quiet(true)))
-                        .thenApply(S3ObjectStore::notDeleted));
+                        r -> r.bucket(bucket).delete(d -> d.objects(ids).quiet(true))),
+                S3ObjectStore::notDeleted);
     }
 
     @Override
@@ -278,14 +270,19 @@ public final class S3ObjectStore implements ObjectStore {
 
     private CompletableFuture<Map<String, String>> deleteOneByOne(List<String> keys) {
         Map<String, String> failed = new ConcurrentHashMap<>();
-        List<CompletableFuture<Void>> calls = new ArrayList<>(keys.size());
-        for (String key : keys) {
-            calls.add(delete(key).exceptionally(failure -> {
+        List<CompletableFuture<Void>> calls = keys.stream().map(this::delete).toList();
+        List<CompletableFuture<Void>> ends = new ArrayList<>(keys.size());
+        for (int i = 0; i < keys.size(); i++) {
+            String key = keys.get(i);
+            ends.add(calls.get(i).exceptionally(failure -> {
                 failed.put(key, StoreFailures.of(failure).getMessage());
                 return null;
             }));
         }
-        return CompletableFuture.allOf(calls.toArray(CompletableFuture[]::new)).thenApply(all -> failed);
+        CompletableFuture<Map<String, String>> all =
+                CompletableFuture.allOf(ends.toArray(CompletableFuture[]::new)).thenApply(ended -> failed);
+        calls.forEach(call -> cancelling(all, call));
+        return all;
     }
 
     /** One try of a write: its bytes are read until it is over, however it ends. */
@@ -340,21 +337,26 @@ public final class S3ObjectStore implements ObjectStore {
 
     /**
      * Runs a call, and at once a second time if its signature was too old when it arrived, or if it met a connection that the store was closing because nothing had happened on it. Whatever it fails with becomes a {@link StoreException}. Cancelling what is
-     * returned cancels the call.
+     * returned cancels the call itself: what would only follow from it would leave it going on, with its connection and with memory that is used for something else by then (ADR 0098).
+     *
+     * @param call the client's own future
+     * @param answer what its answer comes to; may throw a {@link StoreException}
      */
-    private <T> CompletableFuture<T> call(String verb, String key, Supplier<CompletableFuture<T>> call) {
+    private <A, T> CompletableFuture<T> call(
+            String verb, String key, Supplier<CompletableFuture<A>> call, Function<A, T> answer) {
         CompletableFuture<T> answered = new CompletableFuture<>();
-        call(verb, key, call, true, answered);
+        call(verb, key, call, answer, true, answered);
         return answered;
     }
 
-    private static <T> void call(
+    private static <A, T> void call(
             String verb,
             String key,
-            Supplier<CompletableFuture<T>> call,
+            Supplier<CompletableFuture<A>> call,
+            Function<A, T> answer,
             boolean isFirst,
             CompletableFuture<T> answered) {
-        CompletableFuture<T> sent;
+        CompletableFuture<A> sent;
         try {
             sent = call.get();
         } catch (RuntimeException e) {
@@ -362,16 +364,24 @@ public final class S3ObjectStore implements ObjectStore {
             return;
         }
         cancelling(answered, sent);
-        sent.whenComplete((answer, failure) -> {
+        sent.whenComplete((got, failure) -> {
             Throwable root = StoreFailures.root(failure);
             if (failure == null) {
-                answered.complete(answer);
+                complete(answered, verb, key, () -> answer.apply(got));
             } else if (isFirst && !answered.isDone() && S3Failures.mayPassAtOnce(verb, root)) {
-                call(verb, key, call, false, answered);
+                call(verb, key, call, answer, false, answered);
             } else {
                 answered.completeExceptionally(S3Failures.translate(verb, key, root));
             }
         });
+    }
+
+    private static <T> void complete(CompletableFuture<T> answered, String verb, String key, Supplier<T> answer) {
+        try {
+            answered.complete(answer.get());
+        } catch (RuntimeException e) {
+            answered.completeExceptionally(S3Failures.translate(verb, key, e));
+        }
     }
 
     private static <T> CompletableFuture<T> unless(CompletableFuture<T> call, Kind kind, T instead) {

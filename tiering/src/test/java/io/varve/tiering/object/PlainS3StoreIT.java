@@ -256,6 +256,28 @@ class PlainS3StoreIT extends ObjectStoreContract {
         }
     }
 
+    /** A proxy that doesn't pass "100 Continue" on: large writes end at our deadline, and hold up nobody else. */
+    @Test
+    void aWriteWhoseContinuationNeverComesIsGivenUpAtOurOwnDeadline() throws Exception {
+        S3Settings.Dialect asking = new S3Settings.Dialect(true, false, S3Settings.BulkDelete.ONE_BY_ONE, false, true);
+        S3Settings.Dialect notAsking =
+                new S3Settings.Dialect(true, false, S3Settings.BulkDelete.ONE_BY_ONE, false, false);
+        try (FickleWire wire = new FickleWire(server.endpoint());
+                ObjectStore store = new DeadlineObjectStore(
+                        new S3ObjectStore(settings(wire.endpoint(), asking, fixed("key-1"), 1)),
+                        1_000,
+                        Long.MAX_VALUE / 2_000);
+                ObjectStore other = new S3ObjectStore(settings(wire.endpoint(), notAsking, fixed("key-1")))) {
+            get(store.put("large", ByteBuffer.allocate(4_000_000)));
+            wire.swallowContinue();
+            assertFails(store.put("large-2", ByteBuffer.allocate(4_000_000)), Kind.TIMED_OUT);
+            get(store.put("small", ByteBuffer.allocate(1_000)));
+            assertThat(get(store.head("large-2"))).isEmpty();
+            get(other.put("large-2", ByteBuffer.allocate(4_000_000)));
+            assertThat(get(store.head("large-2"))).isPresent();
+        }
+    }
+
     /** What isn't listed counts as gone: a page that can't be gone on from is no list. */
     @Test
     void aListThatDoesNotSayWhereItGoesOnIsNone() throws Exception {
@@ -301,6 +323,29 @@ class PlainS3StoreIT extends ObjectStoreContract {
             server.next(new Trouble.Stall());
             assertFails(store.put("k", ByteBuffer.allocate(1000)), Kind.TIMED_OUT);
             get(store.put("k2", ByteBuffer.allocate(1000)));
+        }
+    }
+
+    /** ADR 0098: there is one connection, and the next call has it only if the one before is really over; then it reads its memory no longer either. */
+    @Test
+    void everyCallThatIsGivenUpIsOver() throws Exception {
+        S3Settings one = settings(server.endpoint(), S3Settings.Profile.GENERIC.dialect(), fixed("key-1"), 1);
+        try (ObjectStore store = new DeadlineObjectStore(new S3ObjectStore(one), 1_000, Long.MAX_VALUE / 2_000)) {
+            get(store.put("k", ByteBuffer.allocate(1_000)));
+            String upload = get(store.createUpload("parts"));
+            List<Supplier<CompletableFuture<?>>> calls = List.of(
+                    () -> store.put("k2", ByteBuffer.allocate(1_000)),
+                    () -> store.putPart("parts", upload, 1, ByteBuffer.allocate(1_000)),
+                    () -> store.createUpload("parts-2"),
+                    () -> store.head("k"),
+                    () -> store.list("", Optional.empty(), 10),
+                    () -> store.uploads("", Optional.empty()),
+                    () -> store.delete("k2"));
+            for (Supplier<CompletableFuture<?>> call : calls) {
+                server.next(new Trouble.Stall());
+                assertFails(call.get(), Kind.TIMED_OUT);
+                assertThat(get(store.head("k"))).isPresent();
+            }
         }
     }
 
