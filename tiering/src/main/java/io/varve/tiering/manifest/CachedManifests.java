@@ -15,6 +15,7 @@ import io.varve.tiering.object.ObjectStore;
 import io.varve.tiering.object.StoreFailures;
 import io.varve.tiering.read.Alarms;
 import io.varve.tiering.read.ObjectReads;
+import io.varve.tiering.read.TroubleCounters;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -35,7 +36,7 @@ public final class CachedManifests implements ChainManifests {
     private final ManifestCache cache;
     private final ConcurrentHashMap<String, CompletableFuture<Object>> onTheirWay = new ConcurrentHashMap<>();
 
-    private final MeterRegistry registry;
+    private final TroubleCounters failures;
     private final Alarms alarms;
     private final FaultHandler faults;
 
@@ -54,7 +55,7 @@ public final class CachedManifests implements ChainManifests {
             FaultHandler faults) {
         this.reads = new ManifestReads(store, clusterId);
         this.cache = new ManifestCache(cacheBytes);
-        this.registry = registry;
+        this.failures = new TroubleCounters(registry, "varve.tiering.manifest.read.failures");
         this.alarms = new Alarms(clock, registry, "varve.tiering.unreadable.manifests", isNamed);
         this.faults = faults;
     }
@@ -137,11 +138,7 @@ public final class CachedManifests implements ChainManifests {
                         return CompletableFuture.failedFuture(broken);
                     }
                     RemoteReadException trouble = ObjectReads.failed(manifest.key(), failure);
-                    registry.counter(
-                                    "varve.tiering.manifest.read.failures",
-                                    "kind",
-                                    trouble.kind().name())
-                            .increment();
+                    failures.count(trouble);
                     alarms.raise(new Alarms.Place(partition, manifest.key(), Optional.empty()), question, trouble);
                     return CompletableFuture.failedFuture(trouble);
                 });

@@ -4,12 +4,30 @@ import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import io.varve.base.Clock;
+import io.varve.tiering.api.RemoteReadException;
+import io.varve.tiering.object.StoreException;
+import java.util.List;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** What the offloader has to do and how it fares. Live also while the store is down. Safe for any thread. */
 final class OffloadMetrics {
+
+    /** The local copy is damaged. */
+    static final String LOCAL_COPY = "LOCAL_COPY";
+
+    /** The local copy can't be read. */
+    static final String LOCAL_DISK = "LOCAL_DISK";
+
+    /** Taken back by the metadata service. */
+    static final String WITHDRAWN = "WITHDRAWN";
+
+    /** More wait than may. */
+    static final String REJECTED = "REJECTED";
+
+    /** A mistake of the program's. */
+    static final String BUG = "BUG";
 
     private final Clock clock;
     private final MeterRegistry registry;
@@ -31,6 +49,21 @@ final class OffloadMetrics {
         rawBytes = registry.counter("varve.tiering.offload.raw.bytes");
         objectBytes = registry.counter("varve.tiering.offload.object.bytes");
         duration = registry.timer("varve.tiering.offload");
+        // All of them from the start: one that appeared with its first failure would have no rise that an alarm could
+        // see.
+        for (StoreException.Kind kind : StoreException.Kind.values()) {
+            failures(kind.name());
+        }
+        for (RemoteReadException.Kind kind : RemoteReadException.Kind.values()) {
+            failures(kind.name());
+        }
+        for (String kind : List.of(LOCAL_COPY, LOCAL_DISK, WITHDRAWN, REJECTED, BUG)) {
+            failures(kind);
+        }
+    }
+
+    private Counter failures(String kind) {
+        return registry.counter("varve.tiering.offload.failures", "kind", kind);
     }
 
     /** An attempt that was accepted and hasn't ended. */
@@ -53,7 +86,7 @@ final class OffloadMetrics {
 
     void failed(Pending pending, String kind, String message) {
         end(pending);
-        registry.counter("varve.tiering.offload.failures", "kind", kind).increment();
+        failures(kind).increment();
         lastError = message;
     }
 

@@ -99,7 +99,7 @@ public final class OffloadWorker implements Offloader {
             threads.execute(job);
         } catch (RejectedExecutionException full) {
             job.giveUp(
-                    "REJECTED",
+                    OffloadMetrics.REJECTED,
                     new IOException(
                             "the offloader takes no more: " + threads.getQueue().size() + " attempts wait"
                                     + (threads.isShutdown() ? ", it is closed" : "")));
@@ -143,7 +143,7 @@ public final class OffloadWorker implements Offloader {
     @Override
     public void close() {
         for (Runnable waiting : threads.shutdownNow()) {
-            ((Attempt) waiting).giveUp("CLOSED", new IOException("the offloader is closing"));
+            ((Attempt) waiting).giveUp(StoreException.Kind.CLOSED.name(), new IOException("the offloader is closing"));
         }
     }
 
@@ -187,15 +187,15 @@ public final class OffloadWorker implements Offloader {
             } catch (RemoteReadException e) {
                 giveUp(e.kind().name(), new IOException("read back: " + e.getMessage(), e));
             } catch (WithdrawnException e) {
-                giveUp("WITHDRAWN", e);
+                giveUp(OffloadMetrics.WITHDRAWN, e);
             } catch (IOException e) {
                 giveUp(kindOf(e), e);
             } catch (RuntimeException e) {
                 log.error("event=offload_bug attempt={}", attempt.attemptId(), e);
-                giveUp("BUG", new IOException(e.toString(), e));
+                giveUp(OffloadMetrics.BUG, new IOException(e.toString(), e));
             } catch (Error e) {
                 faults.onFault("offload", e);
-                giveUp("BUG", new IOException(e.toString(), e));
+                giveUp(OffloadMetrics.BUG, new IOException(e.toString(), e));
             }
         }
 
@@ -345,6 +345,6 @@ public final class OffloadWorker implements Offloader {
     private static String kindOf(IOException e) {
         return e.getCause() instanceof StoreException store
                 ? store.kind().name()
-                : e.getCause() instanceof ObjectFormatException ? "LOCAL_COPY" : "LOCAL_DISK";
+                : e.getCause() instanceof ObjectFormatException ? OffloadMetrics.LOCAL_COPY : OffloadMetrics.LOCAL_DISK;
     }
 }

@@ -61,7 +61,7 @@ public final class RemoteSegmentReader implements RemoteSegments {
     private final ReadSettings settings;
     private final Clock clock;
     private final FaultHandler faults;
-    private final MeterRegistry registry;
+    private final TroubleCounters failures;
     private final ExecutorService threads;
     private final ObjectCache cache;
     private final BlockFills fills;
@@ -85,7 +85,7 @@ public final class RemoteSegmentReader implements RemoteSegments {
         this.settings = settings;
         this.clock = clock;
         this.faults = faults;
-        this.registry = registry;
+        this.failures = new TroubleCounters(registry, "varve.tiering.read.failures");
         this.alarms = new Alarms(clock, registry, "varve.tiering.unreadable.objects", isNamed);
         AtomicInteger number = new AtomicInteger();
         this.threads = Executors.newFixedThreadPool(settings.threads(), task -> {
@@ -397,11 +397,7 @@ public final class RemoteSegmentReader implements RemoteSegments {
                         return CompletableFuture.failedFuture(broken);
                     }
                     RemoteReadException trouble = ObjectReads.failed(object.key(), failure);
-                    registry.counter(
-                                    "varve.tiering.read.failures",
-                                    "kind",
-                                    trouble.kind().name())
-                            .increment();
+                    failures.count(trouble);
                     alarms.raise(new Alarms.Place(partition, object.key(), Optional.of(object)), question, trouble);
                     return CompletableFuture.failedFuture(trouble);
                 });

@@ -43,13 +43,8 @@ class OffloadWorkerTest {
     private final FaultyObjectStore faulty = new FaultyObjectStore(memory);
     private final ObjectStore store = new DeadlineObjectStore(faulty, 300, Long.MAX_VALUE / 2000);
     private final RecordingFaultHandler faults = new RecordingFaultHandler();
-    private final OffloadWorker worker = new OffloadWorker(
-            store,
-            TestSegments.CLUSTER,
-            new UploadSettings(2, 2, PART, 2, 4096, true, 0),
-            SystemClock.INSTANCE,
-            new SimpleMeterRegistry(),
-            faults);
+    private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
+    private final OffloadWorker worker = worker(0);
 
     private long attemptId;
 
@@ -229,6 +224,54 @@ class OffloadWorkerTest {
         assertThatThrownBy(() -> worker.delete("c/t/7/1.seg").get(10, TimeUnit.SECONDS))
                 .hasRootCauseInstanceOf(InvariantViolation.class);
         assertThat(faults.take()).isInstanceOf(InvariantViolation.class);
+    }
+
+    /** All uploads of a bookie share one rate; what a part has is sent at once after a rest. */
+    @Test
+    void uploadsAreHeldBackToTheirRate() throws Exception {
+        List<TestSegments.Segment> segments = TestSegments.chain(1, 500, 1000, false);
+        long bytesPerSecond = 1 << 20;
+        try (OffloadWorker slow = worker(bytesPerSecond)) {
+            long startedNs = System.nanoTime();
+            ObjectRef object =
+                    slow.offload(attempt(), List.of(segments.get(0).source())).get(30, TimeUnit.SECONDS);
+            long tookMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startedNs);
+            assertHolds(object, segments);
+            // The last part's debt is nobody's to wait for.
+            assertThat(tookMs).isGreaterThanOrEqualTo((object.length() - 2 * PART) * 1000 / bytesPerSecond);
+        }
+    }
+
+    /** S24: an alarm on the rise of a counter sees the first failure as well. */
+    @Test
+    void failuresOfEveryKindAreCountedFromZero() throws Exception {
+        for (StoreException.Kind kind : StoreException.Kind.values()) {
+            assertThat(failures(kind.name())).as(kind.name()).isZero();
+        }
+        for (String kind : List.of(
+                "CORRUPT", "MISSING", "UNAVAILABLE", "LOCAL_COPY", "LOCAL_DISK", "WITHDRAWN", "REJECTED", "BUG")) {
+            assertThat(failures(kind)).as(kind).isZero();
+        }
+        faulty.once(Verb.PUT, new Fault.Fail(StoreException.Kind.FORBIDDEN));
+        assertOnceFailsThenSucceeds(TestSegments.chain(1, 20, 1000, false), "made to fail");
+        assertThat(failures("FORBIDDEN")).isOne();
+    }
+
+    private double failures(String kind) {
+        return registry.get("varve.tiering.offload.failures")
+                .tag("kind", kind)
+                .counter()
+                .count();
+    }
+
+    private OffloadWorker worker(long bytesPerSecond) {
+        return new OffloadWorker(
+                store,
+                TestSegments.CLUSTER,
+                new UploadSettings(2, 2, PART, 2, 4096, true, bytesPerSecond),
+                SystemClock.INSTANCE,
+                registry,
+                faults);
     }
 
     private void assertOnceFailsThenSucceeds(List<TestSegments.Segment> segments, String reason) throws Exception {
