@@ -42,7 +42,7 @@ final class GroupOffsets {
 
     private final RemoteSegments reader;
     private final ChainManifests manifests;
-    private final Offloader writer;
+    private final Optional<Offloader> writer;
     private final List<String> lost;
     private final Map<String, Topic> topics = new TreeMap<>();
     private final Map<PartitionId, RestoredPartition> partitions = new TreeMap<>();
@@ -50,12 +50,13 @@ final class GroupOffsets {
     private long lastAttemptId;
 
     /**
+     * @param writer of the objects; empty for saying what would be set back, and writing nothing
      * @param lost takes a line for each offset set back, and for each partition whose offsets can't be had
      */
     GroupOffsets(
             RemoteSegments reader,
             ChainManifests manifests,
-            Offloader writer,
+            Optional<Offloader> writer,
             List<Topic> topics,
             List<RestoredPartition> partitions,
             List<String> lost) {
@@ -132,7 +133,7 @@ final class GroupOffsets {
         }
         int epoch = partition.epoch() - 1;
         List<Correction> corrections = committed.corrections(this::endOf, partition.endOffset(), epoch, nowMs, lost);
-        if (!corrections.isEmpty()) {
+        if (!corrections.isEmpty() && writer.isPresent()) {
             partitions.put(partition.id(), appended(offsets, partition, epoch, corrections, nowMs));
         }
     }
@@ -199,9 +200,10 @@ final class GroupOffsets {
                 nowMs,
                 nowMs,
                 Optional.empty());
-        ObjectRef object = got(writer.offload(
-                new Offloader.OffloadAttempt(++lastAttemptId, topic.name(), before.id()),
-                List.of(MemorySegment.of(segment, corrections))));
+        ObjectRef object = got(writer.orElseThrow()
+                .offload(
+                        new Offloader.OffloadAttempt(++lastAttemptId, topic.name(), before.id()),
+                        List.of(MemorySegment.of(segment, corrections))));
         List<SegmentDescriptor> segments = new ArrayList<>(before.segments());
         segments.add(withObject(segment, object));
         return new RestoredPartition(before.id(), before.logStartOffset(), before.manifest(), segments, before.epoch());

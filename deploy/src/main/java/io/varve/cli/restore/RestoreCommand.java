@@ -1,5 +1,6 @@
 package io.varve.cli.restore;
 
+import io.varve.base.StartupException;
 import io.varve.cli.admin.AdminFailure;
 import io.varve.cli.admin.TieringOptions;
 import io.varve.cli.text.Progress;
@@ -21,11 +22,15 @@ import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.Callable;
+import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
 
 /** Makes a cluster again from what it left in its bucket. */
 @Command(
@@ -48,9 +53,9 @@ public final class RestoreCommand implements Callable<Integer> {
 
     @Option(
             names = "--into",
-            required = true,
             paramLabel = "DIR",
-            description = "metadata.data.dir of the metadata node that begins; empty, or not there yet.")
+            description =
+                    "metadata.data.dir of the metadata node that begins; empty, or not there yet. A dry run needs none.")
     private Path into;
 
     @Option(
@@ -78,9 +83,12 @@ public final class RestoreCommand implements Callable<Integer> {
     @Mixin
     private TieringOptions tiering;
 
+    @Spec
+    private CommandSpec spec;
+
     @Override
     public Integer call() throws IOException {
-        RestoredMetadata.checkEmpty(into);
+        check();
         Map<String, String> place = BucketPlace.keys(from);
         String bucketId = bucketId(place);
         try (Tiering store = tiering.open(bucketId, place)) {
@@ -93,13 +101,28 @@ public final class RestoreCommand implements Callable<Integer> {
                 Files.deleteIfExists(scratch);
             }
             print(bucketId, found);
-            if (!dryRun) {
-                carryOut(restore, found, bucketId, store);
-            } else {
+            if (found.isEmpty()) {
                 found.lost().forEach(line -> System.out.println("not restored: " + line));
+                throw new AdminFailure(from + " has nothing of cluster " + bucketId
+                        + ": are bucket, prefix and --cluster right? Nothing was changed");
             }
+            carryOut(restore, found, bucketId, store);
         }
         return 0;
+    }
+
+    private void check() {
+        if (replicas < 1 || acks < 1 || acks > replicas) {
+            throw new StartupException(
+                    StartupException.Reason.BAD_CONFIG,
+                    "--min-insync-replicas " + acks + " is not from 1 to --replication-factor " + replicas);
+        }
+        if (into != null) {
+            RestoredMetadata.checkEmpty(into);
+        } else if (!dryRun) {
+            throw new CommandLine.ParameterException(
+                    spec.commandLine(), "Missing required option: '--into=DIR' (or --dry-run)");
+        }
     }
 
     private String bucketId(Map<String, String> place) {
@@ -121,19 +144,45 @@ public final class RestoreCommand implements Callable<Integer> {
 
     private void carryOut(BucketRestore restore, BucketRestore.Found found, String bucketId, Tiering store)
             throws IOException {
-        String newId = newClusterId();
         List<String> lost = new ArrayList<>(found.lost());
-        List<RestoredPartition> partitions;
-        try (RemoteSegments reader = store.newReader();
-                Offloader writer = store.newOffloader()) {
-            partitions = new GroupOffsets(
-                            reader, store.newManifests(), writer, found.topics(), found.partitions(), lost)
-                    .corrected(SystemClock.INSTANCE.wallTimeMs());
+        List<RestoredPartition> partitions = withOffsets(found, store, lost);
+        if (dryRun) {
+            lost.forEach(line -> System.out.println("not restored: " + line));
+            System.out.println("Nothing was changed.");
+            return;
         }
+        String newId = newClusterId();
         RestoredMetadata.lay(found.metadata(), newId, bucketId, found.topics(), partitions, into);
-        restore.takeOver(newId, Long.toHexString(SystemRandomness.unique()));
+        try {
+            restore.takeOver(newId, Long.toHexString(SystemRandomness.unique()));
+        } catch (RuntimeException e) {
+            // A node that began with it would find the bucket another cluster's.
+            RestoredMetadata.takeAway(into);
+            throw e;
+        }
         lost.forEach(line -> System.out.println("not restored: " + line));
         System.out.println("restored into " + into + " as cluster " + newId + ": start the metadata node there");
+    }
+
+    private List<RestoredPartition> withOffsets(BucketRestore.Found found, Tiering store, List<String> lost) {
+        try (RemoteSegments reader = store.newReader()) {
+            if (dryRun) {
+                return withOffsets(found, store, reader, Optional.empty(), lost);
+            }
+            try (Offloader writer = store.newOffloader()) {
+                return withOffsets(found, store, reader, Optional.of(writer), lost);
+            }
+        }
+    }
+
+    private static List<RestoredPartition> withOffsets(
+            BucketRestore.Found found,
+            Tiering store,
+            RemoteSegments reader,
+            Optional<Offloader> writer,
+            List<String> lost) {
+        return new GroupOffsets(reader, store.newManifests(), writer, found.topics(), found.partitions(), lost)
+                .corrected(SystemClock.INSTANCE.wallTimeMs());
     }
 
     /** In the form that a metadata leader gives a new cluster's. */

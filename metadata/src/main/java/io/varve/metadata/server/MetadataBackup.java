@@ -9,12 +9,15 @@ import io.varve.metadata.raft.SnapshotFile;
 import io.varve.metadata.raft.StoredLog;
 import io.varve.protocol.runtime.DirectoryLock;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.stream.Stream;
 
 /**
  * The whole metadata in a file, and a service that begins with it. A backup is consistent: it is one version. What was committed after it is lost to a cluster that is restored from it, so it is for the loss of all
@@ -25,6 +28,9 @@ import java.util.concurrent.TimeoutException;
 public final class MetadataBackup {
 
     private static final String WAITING = "restore.snapshot";
+
+    /** What an empty directory may have: our own lock, and what a file system of its own begins with. */
+    private static final List<String> OF_NOBODY = List.of(".lock", "lost+found");
 
     private MetadataBackup() {}
 
@@ -70,9 +76,14 @@ public final class MetadataBackup {
      */
     public static Contents salvage(Path directory, Path file) throws IOException {
         refuseToOverwrite(file);
+        Path log = directory.resolve("raft");
+        if (!Files.isDirectory(log)) {
+            // The lock would make the directory.
+            throw new IOException("There is no log in " + log);
+        }
         DirectoryLock lock = DirectoryLock.acquire(directory);
         try {
-            MetadataImage image = StoredLog.lastState(directory.resolve("raft")).image();
+            MetadataImage image = StoredLog.lastState(log).image();
             SnapshotFile.write(file.toAbsolutePath(), new SnapshotFile.State(image, CommandHistory.EMPTY), () -> false);
             return Contents.of(image);
         } finally {
@@ -92,10 +103,13 @@ public final class MetadataBackup {
      * Lays a backup into the directory of a node that has no log yet; it begins with it when it starts. Ids and epochs go on from numbers that were never given out, see {@link Restoration}.
      *
      * @param nowMs the time
-     * @throws StartupException DIRECTORY_FOREIGN if the directory has a log: nothing is ever restored over one
+     * @throws StartupException DIRECTORY_FOREIGN if the directory isn't empty: nothing is ever restored over anything; BAD_CONFIG if there is no such backup
      * @throws IOException if the backup is damaged, or can't be copied
      */
     public static Contents restore(Path backup, Path directory, long nowMs) throws IOException {
+        if (!Files.exists(backup)) {
+            throw new StartupException(StartupException.Reason.BAD_CONFIG, "There is no file " + backup);
+        }
         MetadataImage saved = SnapshotFile.read(backup).image();
         if (saved.clusterId().isEmpty()) {
             throw new IOException("The backup " + backup + " is of a cluster that was not formed yet");
@@ -105,23 +119,52 @@ public final class MetadataBackup {
     }
 
     /** {@link #restore(Path, Path, long)} with a state that was made for a new cluster, as it is. */
-    static void restore(Path state, Path directory) throws IOException {
-        lay(SnapshotFile.read(state).image(), directory);
-    }
-
-    private static void lay(MetadataImage image, Path directory) throws IOException {
-        if (Files.exists(directory.resolve("raft"))) {
-            throw new StartupException(
-                    StartupException.Reason.DIRECTORY_FOREIGN,
-                    "The data directory " + directory + " has a log: a backup is restored into an empty one");
-        }
+    static void lay(MetadataImage image, Path directory) throws IOException {
+        checkEmpty(directory);
         DirectoryLock lock = DirectoryLock.acquire(directory);
         try {
             SnapshotFile.State state = new SnapshotFile.State(image, CommandHistory.EMPTY);
-            SnapshotFile.write(directory.toAbsolutePath().resolve(WAITING), state, () -> false);
+            Path waiting = directory.toAbsolutePath().resolve(WAITING);
+            SnapshotFile.write(waiting, state, () -> false);
+            SnapshotFile.read(waiting);
         } finally {
             lock.close();
         }
+    }
+
+    /** Takes away what {@link #lay} laid, of which no node has begun. */
+    static void takeAway(Path directory) throws IOException {
+        Files.deleteIfExists(directory.resolve(WAITING));
+    }
+
+    /**
+     * Refuses a directory that can't be restored into.
+     *
+     * @throws StartupException DIRECTORY_FOREIGN if it has anything in it, DISK if it can't be looked into
+     */
+    static void checkEmpty(Path directory) {
+        if (!Files.exists(directory)) {
+            return;
+        }
+        try (Stream<Path> entries = Files.list(directory)) {
+            entries.map(entry -> entry.getFileName().toString())
+                    .filter(name -> !OF_NOBODY.contains(name))
+                    .sorted()
+                    .findFirst()
+                    .ifPresent(name -> refuse(directory, name));
+        } catch (IOException | UncheckedIOException e) {
+            throw new StartupException(
+                    StartupException.Reason.DISK, "Can't use the data directory " + directory + ": " + e, e);
+        }
+    }
+
+    private static void refuse(Path directory, String name) {
+        boolean isANodes = name.equals("raft") || name.equals("cookie") || name.equals(WAITING);
+        throw new StartupException(
+                StartupException.Reason.DIRECTORY_FOREIGN,
+                "The data directory " + directory + " isn't empty: "
+                        + (isANodes ? "it is a metadata node's, or was restored into" : "it has " + name)
+                        + ". Restore into an empty one");
     }
 
     /**

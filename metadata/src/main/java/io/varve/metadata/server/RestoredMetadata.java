@@ -1,15 +1,11 @@
 package io.varve.metadata.server;
 
-import io.varve.base.StartupException;
 import io.varve.metadata.api.MetadataView;
-import io.varve.metadata.core.CommandHistory;
 import io.varve.metadata.core.MetadataImage;
 import io.varve.metadata.core.RestoredImage;
 import io.varve.metadata.model.RestoredPartition;
 import io.varve.metadata.model.Topic;
-import io.varve.metadata.raft.SnapshotFile;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Collection;
 import java.util.Optional;
@@ -22,16 +18,10 @@ public final class RestoredMetadata {
     /**
      * Refuses a directory that can't be restored into.
      *
-     * @throws StartupException DIRECTORY_FOREIGN if a metadata node has run in it, or waits in it to begin
+     * @throws io.varve.base.StartupException DIRECTORY_FOREIGN if it has anything in it, DISK if it can't be looked into
      */
     public static void checkEmpty(Path directory) {
-        boolean hasBegun = Files.exists(directory.resolve("raft")) || Files.exists(directory.resolve("cookie"));
-        if (hasBegun || MetadataBackup.waitingIn(directory).isPresent()) {
-            throw new StartupException(
-                    StartupException.Reason.DIRECTORY_FOREIGN,
-                    "The data directory " + directory
-                            + " is a metadata node's already, or was restored into: restore into an empty one");
-        }
+        MetadataBackup.checkEmpty(directory);
     }
 
     /**
@@ -40,7 +30,7 @@ public final class RestoredMetadata {
      * @param backup what was last known, if anything is
      * @param clusterId of the new cluster
      * @param bucketId what the keys of the objects begin with
-     * @throws StartupException DIRECTORY_FOREIGN if a metadata node has run in it
+     * @throws io.varve.base.StartupException DIRECTORY_FOREIGN if it has anything in it
      */
     public static void lay(
             Optional<MetadataView> backup,
@@ -50,16 +40,12 @@ public final class RestoredMetadata {
             Collection<RestoredPartition> partitions,
             Path directory)
             throws IOException {
-        checkEmpty(directory);
         MetadataImage known = backup.map(MetadataImage.class::cast).orElse(MetadataImage.EMPTY);
-        MetadataImage image = RestoredImage.of(known, clusterId, bucketId, topics, partitions);
-        Files.createDirectories(directory);
-        Path file = Files.createTempFile(directory, "restored", ".snapshot");
-        try {
-            SnapshotFile.write(file, new SnapshotFile.State(image, CommandHistory.EMPTY), () -> false);
-            MetadataBackup.restore(file, directory);
-        } finally {
-            Files.deleteIfExists(file);
-        }
+        MetadataBackup.lay(RestoredImage.of(known, clusterId, bucketId, topics, partitions), directory);
+    }
+
+    /** Takes away what {@link #lay} laid, if no node has begun with it. */
+    public static void takeAway(Path directory) throws IOException {
+        MetadataBackup.takeAway(directory);
     }
 }

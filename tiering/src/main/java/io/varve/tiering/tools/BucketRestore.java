@@ -52,7 +52,13 @@ public final class BucketRestore {
             List<Topic> topics,
             List<RestoredPartition> partitions,
             List<String> lost,
-            long objects) {}
+            long objects) {
+
+        /** Whether there is nothing of a cluster at all: neither what its metadata was nor a record. */
+        public boolean isEmpty() {
+            return metadata.isEmpty() && partitions.isEmpty();
+        }
+    }
 
     /** The clusters that left a mark below the store's prefix, by what the keys of their objects begin with. */
     public static List<String> clusters(ObjectStore store) {
