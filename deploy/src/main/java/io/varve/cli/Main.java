@@ -21,7 +21,12 @@ import io.varve.cli.role.ConfigCommand;
 import io.varve.cli.role.MetadataCommand;
 import io.varve.metadata.api.MetadataException;
 import io.varve.tiering.api.RemoteReadException;
+import io.varve.tiering.client.StoreTrouble;
+import java.io.IOException;
 import java.io.PrintWriter;
+import java.io.UncheckedIOException;
+import java.nio.file.FileSystemException;
+import java.util.Optional;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -72,7 +77,13 @@ public final class Main implements Runnable {
 
     /** Runs a command, and returns what the process is to exit with. */
     static int execute(String... arguments) {
+        return execute(new PrintWriter(System.err, true), arguments);
+    }
+
+    /** @param err takes what the process would say at its standard error */
+    static int execute(PrintWriter err, String... arguments) {
         return new CommandLine(new Main())
+                .setErr(err)
                 .setCaseInsensitiveEnumValuesAllowed(true)
                 .setExecutionExceptionHandler(Main::explain)
                 .execute(arguments);
@@ -90,8 +101,9 @@ public final class Main implements Runnable {
             err.println(command.getCommandSpec().qualifiedName() + ": " + startup.getMessage());
             return startup.reason().exitCode();
         }
-        if (isForAPerson(exception)) {
-            err.println(command.getCommandSpec().qualifiedName() + ": " + exception.getMessage());
+        Optional<String> line = lineForAPerson(exception);
+        if (line.isPresent()) {
+            err.println(command.getCommandSpec().qualifiedName() + ": " + line.get());
             return 1;
         }
         err.println(command.getCommandSpec().qualifiedName() + ": " + exception);
@@ -99,10 +111,22 @@ public final class Main implements Runnable {
         return 1;
     }
 
-    /** Whether the exception's message says all there is to say. */
-    private static boolean isForAPerson(Exception exception) {
-        return exception instanceof AdminFailure
+    /** What says all there is to say of an operating failure; empty of what is a mistake of the program's, whose stack is wanted. */
+    private static Optional<String> lineForAPerson(Exception exception) {
+        if (exception instanceof AdminFailure
                 || exception instanceof RemoteReadException
-                || exception instanceof MetadataException;
+                || exception instanceof MetadataException) {
+            return Optional.of(exception.getMessage());
+        }
+        if (exception instanceof UncheckedIOException unchecked) {
+            return lineForAPerson(unchecked.getCause());
+        }
+        if (exception instanceof FileSystemException file) {
+            // Its message is the path, its name what is wrong with it.
+            return Optional.of(file.toString());
+        }
+        return exception instanceof IOException trouble && trouble.getMessage() != null
+                ? Optional.of(trouble.getMessage())
+                : StoreTrouble.line(exception);
     }
 }

@@ -33,7 +33,6 @@ import io.varve.metadata.api.MetadataClient;
 import io.varve.metadata.api.MetadataView;
 import io.varve.metadata.model.BookieTask;
 import io.varve.metadata.model.InternalTopics;
-import io.varve.metadata.model.ObjectRef;
 import io.varve.protocol.config.HostPort;
 import io.varve.protocol.rpc.RpcBounds;
 import io.varve.protocol.rpc.RpcClientOptions;
@@ -45,15 +44,14 @@ import io.varve.protocol.rpc.RpcServerOptions;
 import io.varve.protocol.runtime.SystemRandomness;
 import io.varve.tiering.api.ManifestEditor;
 import io.varve.tiering.api.Offloader;
+import io.varve.tiering.client.Tiering;
 import io.varve.tiering.client.TieringConfig;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.util.ArrayDeque;
-import java.util.Comparator;
 import java.util.Deque;
 import java.util.EnumMap;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -186,7 +184,7 @@ public final class BookieNode implements AutoCloseable {
         closeLater(server);
         closeLater(this::drain);
         meter();
-        Offloader offloader = parts.openOffloader(config, clusterId, first.bucketId(), newestObject(first));
+        Offloader offloader = parts.openOffloader(config, clusterId, first.bucketId(), Tiering.newestObject(first));
         closeLater(offloader);
         BookieClient client = new RemoteBookieClient(BookieClientOptions.of(rpc));
         closeLater(client);
@@ -199,15 +197,6 @@ public final class BookieNode implements AutoCloseable {
         closeLater(session::close);
         startBackground(metadata, offloader, client);
         LOG.info("event=started role=bookie id={} cluster={} address={}", self, clusterId, address);
-    }
-
-    /** Of all that Raft describes, for older ones are more likely to be deleted meanwhile. */
-    private static Optional<ObjectRef> newestObject(MetadataView view) {
-        return view.topics().stream()
-                .flatMap(topic -> view.partitions(topic.id()).stream())
-                .flatMap(partition -> partition.chain().segments().stream())
-                .flatMap(segment -> segment.object().stream())
-                .max(Comparator.comparingLong(ObjectRef::attemptId));
     }
 
     private void startBackground(MetadataClient metadata, Offloader offloader, BookieClient client) {

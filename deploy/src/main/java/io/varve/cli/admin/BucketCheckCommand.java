@@ -21,7 +21,7 @@ final class BucketCheckCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        try (Tiering tiering = options.open("")) {
+        try (Tiering tiering = options.openNew()) {
             var verdict = tiering.probe();
             System.out.println(verdict.line());
             return verdict.isSound() ? 0 : StartupException.Reason.NO_BUCKET.exitCode();

@@ -1,5 +1,6 @@
 package io.varve.cli.admin;
 
+import io.varve.base.StartupException;
 import io.varve.cli.link.MetadataLink;
 import io.varve.cli.text.Progress;
 import io.varve.cli.text.Table;
@@ -7,7 +8,6 @@ import io.varve.cli.text.Units;
 import io.varve.tiering.client.Tiering;
 import io.varve.tiering.scrub.Scrubber;
 import java.time.Duration;
-import java.util.Map;
 import java.util.OptionalLong;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -25,10 +25,7 @@ import picocli.CommandLine.Option;
 final class BucketScrubCommand implements Callable<Integer> {
 
     @Mixin
-    private TieringOptions tiering;
-
-    @Mixin
-    private MetadataOptions metadata;
+    private ClusterOptions cluster;
 
     @Option(names = "--delete", description = "Deletes the orphans. What is named but missing is left to people.")
     private boolean delete;
@@ -36,13 +33,17 @@ final class BucketScrubCommand implements Callable<Integer> {
     @Option(
             names = "--grace-hours",
             defaultValue = "24",
-            description = "Objects younger than this are left alone (${DEFAULT-VALUE}).")
+            description = "Objects younger than this count as YOUNG and are left alone (${DEFAULT-VALUE}).")
     private int graceHours;
 
     @Override
     public Integer call() {
-        try (MetadataLink link = metadata.connect();
-                Tiering store = tiering.open(link.client().view().bucketId())
+        if (graceHours < 0) {
+            throw new StartupException(
+                    StartupException.Reason.BAD_CONFIG, "--grace-hours " + graceHours + " is less than 0");
+        }
+        try (MetadataLink link = cluster.connect();
+                Tiering store = cluster.openStore(link.client().view())
                         .ownedBy(link.client().view().clusterId())) {
             Scrubber scrubber = store.newScrubber(Duration.ofHours(graceHours).toMillis());
             Scrubber.Report report;
@@ -51,14 +52,27 @@ final class BucketScrubCommand implements Callable<Integer> {
                         () -> MetadataOptions.await(link.client().linearizable()), progress::to);
             }
             print(report);
-            if (delete
-                    && !(report.orphans().isEmpty() && report.staleUploadKeys().isEmpty())) {
-                Map<String, String> left = scrubber.clean(report);
-                left.forEach((key, why) -> System.out.println("not deleted: " + key + ": " + why));
-                return left.isEmpty() && report.wrong().isEmpty() ? 0 : 1;
+            if (report.isTidy()) {
+                return report.isClean() ? 0 : 1;
             }
-            return report.isClean() ? 0 : 1;
+            return delete ? delete(scrubber, report) : say(report);
         }
+    }
+
+    private static int say(Scrubber.Report report) {
+        System.out.println("Nothing was changed; --delete would delete "
+                + Units.counted(report.orphans().size(), "orphan") + " of " + Units.bytes(report.orphanBytes())
+                + " and drop " + Units.counted(report.staleUploads().size(), "upload") + ".");
+        return 1;
+    }
+
+    private static int delete(Scrubber scrubber, Scrubber.Report report) {
+        Scrubber.Cleaned cleaned = scrubber.clean(report);
+        cleaned.left().forEach((key, why) -> System.out.println("not deleted: " + key + ": " + why));
+        System.out.println("Deleted " + Units.counted(cleaned.orphans(), "orphan") + " of "
+                + Units.bytes(cleaned.bytes()) + ", dropped " + Units.counted(cleaned.uploads(), "upload") + ".");
+        boolean isDone = cleaned.left().isEmpty() && report.orphansLeftOut() == 0;
+        return isDone && report.wrong().isEmpty() ? 0 : 1;
     }
 
     private static void print(Scrubber.Report report) {

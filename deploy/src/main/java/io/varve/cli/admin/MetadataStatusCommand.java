@@ -44,8 +44,8 @@ public final class MetadataStatusCommand implements Callable<Integer> {
                 .row(
                         report.clusterId().isEmpty() ? "-" : report.clusterId(),
                         report.leader() < 0 ? "none" : report.leader(),
-                        report.term(),
-                        report.version(),
+                        report.term() < 0 ? "-" : report.term(),
+                        report.version() < 0 ? "-" : report.version(),
                         report.members(),
                         report.answering(),
                         report.failuresBorne())

@@ -18,6 +18,8 @@ import picocli.CommandLine.Spec;
         description = "Looks into single objects of the store, by their keys as `varve segments` prints them.")
 public final class ObjectCommand implements Runnable {
 
+    private static final String KEY = "The object's key, with the bucket's prefix or without.";
+
     @Spec
     private CommandSpec spec;
 
@@ -29,18 +31,18 @@ public final class ObjectCommand implements Runnable {
     @Command(name = "inspect", description = "Prints what an object says of itself, without reading its data.")
     int inspect(
             @Mixin TieringOptions options,
-            @Parameters(paramLabel = "KEY") String key,
+            @Parameters(paramLabel = "KEY", description = KEY) String key,
             @Option(names = "--blocks", description = "Also a line for each block.") boolean blocks) {
-        try (Tiering tiering = options.open("")) {
-            tiering.newInspect(System.out).inspect(key, blocks);
+        try (Tiering tiering = options.open()) {
+            tiering.newInspect(System.out).inspect(tiering.keyOf(key), blocks);
         }
         return 0;
     }
 
     @Command(name = "verify", description = "Reads an object whole and checks every checksum.")
-    int verify(@Mixin TieringOptions options, @Parameters(paramLabel = "KEY") String key) {
-        try (Tiering tiering = options.open("")) {
-            tiering.newInspect(System.out).verify(key);
+    int verify(@Mixin TieringOptions options, @Parameters(paramLabel = "KEY", description = KEY) String key) {
+        try (Tiering tiering = options.open()) {
+            tiering.newInspect(System.out).verify(tiering.keyOf(key));
         }
         return 0;
     }
@@ -48,12 +50,12 @@ public final class ObjectCommand implements Runnable {
     @Command(name = "cat", description = "Prints a line for each entry of an object.")
     int cat(
             @Mixin TieringOptions options,
-            @Parameters(paramLabel = "KEY") String key,
+            @Parameters(paramLabel = "KEY", description = KEY) String key,
             @Option(names = "--raw", description = "The record batches themselves, as in a segment file of Kafka.")
                     boolean raw) {
-        try (Tiering tiering = options.open("")) {
+        try (Tiering tiering = options.open()) {
             PrintStream out = new PrintStream(new BufferedOutputStream(System.out), false, StandardCharsets.UTF_8);
-            tiering.newInspect(out).cat(key, raw);
+            tiering.newInspect(out).cat(tiering.keyOf(key), raw);
             out.flush();
         }
         return 0;

@@ -13,7 +13,6 @@ import java.io.PrintStream;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.TimeUnit;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -31,6 +30,8 @@ public final class OffloadCommand implements Runnable {
 
     /** A bucket that lets nothing be deleted has as many as there are objects. */
     private static final int ALARMS_SHOWN = 20;
+
+    private static final String TOPIC = "The topic's name; all topics if left out.";
 
     @Spec
     private CommandSpec spec;
@@ -68,9 +69,11 @@ public final class OffloadCommand implements Runnable {
                             row.partition(),
                             row.segments(),
                             Units.bytes(row.bytes()),
-                            age(row.oldestMs()),
+                            Units.age(row.oldestMs()),
                             row.reason()));
-            partitions.print(System.out);
+            if (!report.partitions().isEmpty()) {
+                partitions.print(System.out);
+            }
         }
         return 0;
     }
@@ -81,14 +84,18 @@ public final class OffloadCommand implements Runnable {
                 "Stops uploads, of one topic or of all. What is sealed stays on the bookies, and retention goes on; uploads that have begun are finished.",
                 "Sets remote.log.copy.disable=true on the topic, or tiering.upload.pause=true for the cluster."
             })
-    int pause(@Mixin MetadataOptions metadata, @Parameters(paramLabel = "TOPIC", arity = "0..1") String topic) {
+    int pause(
+            @Mixin MetadataOptions metadata,
+            @Parameters(paramLabel = "TOPIC", arity = "0..1", description = TOPIC) String topic) {
         return set(metadata, topic, Optional.of("true"), "paused");
     }
 
     @Command(
             name = "resume",
             description = "Lets uploads go on, of one topic or of all that are not paused themselves.")
-    int resume(@Mixin MetadataOptions metadata, @Parameters(paramLabel = "TOPIC", arity = "0..1") String topic) {
+    int resume(
+            @Mixin MetadataOptions metadata,
+            @Parameters(paramLabel = "TOPIC", arity = "0..1", description = TOPIC) String topic) {
         return set(metadata, topic, Optional.empty(), "resumed");
     }
 
@@ -120,7 +127,7 @@ public final class OffloadCommand implements Runnable {
         String waiting = segments == 0
                 ? "nothing waits"
                 : Units.counted(segments, "segment") + " (" + Units.bytes(bytes) + ") wait, the oldest for "
-                        + age(oldestMs);
+                        + Units.age(oldestMs);
         out.println("Object storage: " + waiting + (paused ? "; uploads are PAUSED" : ""));
         errors.forEach((kind, row) ->
                 out.println("  " + kind + ": " + Units.count(row.segments()) + " segments, such as: " + row.latest()));
@@ -131,9 +138,5 @@ public final class OffloadCommand implements Runnable {
         if (alarms.size() > ALARMS_SHOWN) {
             out.println("  ALARM and " + Units.count(alarms.size() - ALARMS_SHOWN) + " more: --json has them all");
         }
-    }
-
-    private static String age(long ms) {
-        return Units.duration(TimeUnit.MILLISECONDS.toNanos(ms));
     }
 }

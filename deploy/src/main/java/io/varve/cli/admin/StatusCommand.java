@@ -63,6 +63,7 @@ public final class StatusCommand extends ViewCommand<ClusterReport> {
                         "WITHOUT OWNER",
                         "SEGMENTS",
                         "UNDER-REPLICATED",
+                        "IN OBJECTS",
                         "TO OFFLOAD")
                 .row(
                         report.clusterId(),
@@ -72,6 +73,7 @@ public final class StatusCommand extends ViewCommand<ClusterReport> {
                         report.partitionsWithoutOwner(),
                         report.segments(),
                         report.segmentsUnderReplicated(),
+                        Units.bytes(report.bytesInObjects()),
                         report.segmentsToOffload())
                 .print(out);
     }

@@ -29,8 +29,9 @@ final class TopicDescribeCommand extends ViewCommand<TopicReport> {
 
     @Override
     void print(TopicReport report, PrintStream out) {
-        out.println(report.name() + "  id " + report.id() + "  replication.factor " + report.replicas()
-                + "  min.insync.replicas " + report.acks());
+        out.println(report.name() + "  id " + report.id() + " (" + report.kafkaId()
+                + " in Kafka's tools)  replication.factor " + report.replicas() + "  min.insync.replicas "
+                + report.acks());
         report.configs().forEach((key, value) -> out.println("  " + key + "=" + value));
         out.println();
         Table table = new Table(

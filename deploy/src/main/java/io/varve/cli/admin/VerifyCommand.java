@@ -36,27 +36,34 @@ public final class VerifyCommand implements Runnable {
                 "Ends with 0 if there is none."
             })
     int topic(
-            @Mixin MetadataOptions metadata,
-            @Mixin TieringOptions tiering,
-            @Parameters(paramLabel = "TOPIC") String name,
+            @Mixin ClusterOptions cluster,
+            @Parameters(paramLabel = "TOPIC", description = "The topic's name.") String name,
             @Option(names = "--deep", description = "Reads every byte of every object.") boolean deep) {
-        try (MetadataLink link = metadata.connect();
-                Tiering store = tiering.open(link.client().view().bucketId())) {
-            Supplier<MetadataView> views =
-                    () -> MetadataOptions.await(link.client().linearizable());
+        try (MetadataLink link = cluster.connect()) {
             Topic topic = MetadataOptions.topic(link.client().view(), name);
-            TopicVerify.Result result;
-            try (Progress progress = Progress.of(
-                    "segments",
-                    OptionalLong.of(TopicVerify.segmentsOf(link.client().view(), topic)))) {
-                result = store.newTopicVerify(System.out, deep, (done, of) -> progress.to(done))
-                        .verify(views, topic);
+            try (Tiering store = cluster.openStore(link.client().view())) {
+                return verify(link, store, topic, deep);
             }
-            System.out.println(Units.count(result.segments()) + " segments, " + Units.count(result.inManifests())
-                    + " of them described by manifests, " + Units.count(result.offloaded())
-                    + " in the bucket, " + Units.bytes(result.bytes()) + " read, "
-                    + Units.count(result.problems()) + " problems");
-            return result.problems() == 0 ? 0 : 1;
         }
+    }
+
+    private static int verify(MetadataLink link, Tiering store, Topic topic, boolean deep) {
+        Supplier<MetadataView> views = () -> MetadataOptions.await(link.client().linearizable());
+        TopicVerify.Result result;
+        try (Progress progress = Progress.of(
+                "segments", OptionalLong.of(TopicVerify.segmentsOf(link.client().view(), topic)))) {
+            result = store.newTopicVerify(System.out, deep, (done, of) -> progress.to(done))
+                    .verify(views, topic);
+        }
+        System.out.println(line(result, deep));
+        return result.problems() == 0 ? 0 : 1;
+    }
+
+    private static String line(TopicVerify.Result result, boolean deep) {
+        return Units.counted(result.segments(), "segment") + ", " + Units.count(result.inManifests())
+                + " of them described by manifests, " + Units.count(result.offloaded()) + " offloaded; "
+                + Units.counted(result.objects(), "object") + " of " + Units.bytes(result.bytes())
+                + (deep ? " read whole and intact" : " there, by their footers")
+                + "; " + Units.counted(result.problems(), "problem");
     }
 }

@@ -1,5 +1,6 @@
 package io.varve.cli.local;
 
+import io.varve.base.StartupException;
 import io.varve.cli.metrics.MetricsEndpoint;
 import io.varve.cli.role.RoleProcess;
 import io.varve.protocol.config.HostPort;
@@ -22,6 +23,8 @@ import picocli.CommandLine.Option;
 public final class StandaloneCommand implements Callable<Integer> {
 
     private static final Duration DRAIN_TIMEOUT = Duration.ofSeconds(60);
+    private static final int PORT_MAX = 65_535;
+    private static final int INTERNAL_PORTS = 5;
 
     @Option(names = "--data-dir", defaultValue = "data", description = "Where everything is kept (./${DEFAULT-VALUE}).")
     private Path directory;
@@ -52,6 +55,8 @@ public final class StandaloneCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
+        checkPort("--port", port, 1);
+        checkPort("--internal-port", internalPort, INTERNAL_PORTS);
         ClusterLayout layout = new ClusterLayout(
                 directory,
                 List.of(internalPort),
@@ -68,5 +73,14 @@ public final class StandaloneCommand implements Callable<Integer> {
                         + ". Ctrl-C stops it."),
                 whileInputOpen);
         return 0;
+    }
+
+    /** Said before anything is started or written. */
+    private static void checkPort(String option, int first, int count) {
+        int last = PORT_MAX - count + 1;
+        if (first < 1 || first > last) {
+            throw new StartupException(
+                    StartupException.Reason.BAD_CONFIG, option + " " + first + " is not from 1 to " + last);
+        }
     }
 }

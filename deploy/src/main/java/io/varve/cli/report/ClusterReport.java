@@ -4,6 +4,7 @@ import io.varve.metadata.api.MetadataView;
 import io.varve.metadata.model.BookieInfo;
 import io.varve.metadata.model.BookieTask;
 import io.varve.metadata.model.BrokerInfo;
+import io.varve.metadata.model.ManifestRef;
 import io.varve.metadata.model.PartitionState;
 import io.varve.metadata.model.SegmentDescriptor;
 import io.varve.metadata.model.Topic;
@@ -20,6 +21,7 @@ import java.util.TreeMap;
  * @param partitionsWithoutOwner that nobody serves now
  * @param segments as far as Raft describes them
  * @param segmentsUnderReplicated not in object storage, and short of copies on living bookies
+ * @param bytesInObjects of entries that object storage holds, those that manifests describe too: as they are uncompressed
  * @param segmentsToOffload sealed, not empty, of a tiered topic, and not yet in object storage
  * @param bytesToOffload theirs
  * @param oldestToOffloadMs how long the oldest of them has been sealed
@@ -39,6 +41,7 @@ public record ClusterReport(
         int partitionsWithoutOwner,
         long segments,
         long segmentsUnderReplicated,
+        long bytesInObjects,
         long segmentsToOffload,
         long bytesToOffload,
         long oldestToOffloadMs,
@@ -81,12 +84,16 @@ public record ClusterReport(
         int withoutOwner = 0;
         long segments = 0;
         long underReplicated = 0;
+        long inObjects = 0;
         for (Topic topic : view.topics()) {
             for (PartitionState partition : view.partitions(topic.id())) {
                 partitions++;
                 withoutOwner += partition.owner() == PartitionState.NO_OWNER ? 1 : 0;
+                inObjects +=
+                        partition.chain().manifest().map(ManifestRef::bytes).orElse(0L);
                 for (SegmentDescriptor segment : partition.chain().segments()) {
                     segments++;
+                    inObjects += segment.isOffloaded() ? Math.max(0, segment.bytes()) : 0;
                     underReplicated += SegmentHealth.isUnderReplicated(segment, topic, view) ? 1 : 0;
                 }
             }
@@ -103,6 +110,7 @@ public record ClusterReport(
                 withoutOwner,
                 segments,
                 underReplicated,
+                inObjects,
                 offload.segments(),
                 offload.bytes(),
                 offload.oldestMs(),

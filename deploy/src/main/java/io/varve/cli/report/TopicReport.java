@@ -7,16 +7,25 @@ import io.varve.metadata.model.SegmentDescriptor;
 import io.varve.metadata.model.Topic;
 import java.util.List;
 import java.util.Map;
+import org.apache.kafka.common.Uuid;
 
 /**
  * One topic, partition by partition.
  *
+ * @param id as in the keys of its objects
+ * @param kafkaId the same, as Kafka's tools write it
  * @param replicas R
  * @param acks A
  * @param configs what was set on the topic itself
  */
 public record TopicReport(
-        String name, String id, int replicas, int acks, Map<String, String> configs, List<PartitionRow> partitions) {
+        String name,
+        String id,
+        String kafkaId,
+        int replicas,
+        int acks,
+        Map<String, String> configs,
+        List<PartitionRow> partitions) {
 
     /**
      * One partition.
@@ -26,7 +35,7 @@ public record TopicReport(
      * @param sealedEnd where the last sealed segment ends, or where the open one starts
      * @param segments in Raft and in manifests together
      * @param localBytes of sealed segments that bookies hold
-     * @param objectBytes of what object storage holds
+     * @param objectBytes of entries that object storage holds, those that manifests describe too: as they are uncompressed
      * @param underReplicated segments short of copies
      */
     public record PartitionRow(
@@ -46,6 +55,7 @@ public record TopicReport(
         return new TopicReport(
                 topic.name(),
                 topic.id().toString(),
+                new Uuid(topic.id().high(), topic.id().low()).toString(),
                 topic.replicas(),
                 topic.acks(),
                 topic.configs(),
@@ -61,17 +71,12 @@ public record TopicReport(
         long objectBytes = partition.chain().manifest().map(ManifestRef::bytes).orElse(0L);
         long localBytes = 0;
         long underReplicated = 0;
-        String lastKey = "";
         for (SegmentDescriptor segment : partition.chain().segments()) {
             segments++;
             sealedEnd = segment.state() == SegmentDescriptor.State.SEALED ? segment.endOffset() : segment.startOffset();
             localBytes += segment.replicas().isEmpty() ? 0 : Math.max(0, segment.bytes());
             underReplicated += SegmentHealth.isUnderReplicated(segment, topic, view) ? 1 : 0;
-            // Adjoining segments can share one object.
-            if (segment.isOffloaded() && !segment.object().get().key().equals(lastKey)) {
-                lastKey = segment.object().get().key();
-                objectBytes += segment.object().get().length();
-            }
+            objectBytes += segment.isOffloaded() ? Math.max(0, segment.bytes()) : 0;
         }
         return new PartitionRow(
                 partition.id().index(),

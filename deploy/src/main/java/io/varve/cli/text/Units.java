@@ -7,6 +7,10 @@ public final class Units {
 
     private static final String[] BYTES = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
 
+    private static final int MINUTES_FROM_S = 120;
+    private static final int HOURS_FROM_S = 7_200;
+    private static final int DAYS_FROM_S = 172_800;
+
     private Units() {}
 
     /** Such as {@code 12.3 MiB}. */
@@ -39,6 +43,20 @@ public final class Units {
     public static String duration(long nanos) {
         long ms = Math.round(nanos / 1e6);
         return ms < 10_000 ? ms + " ms" : String.format(Locale.ROOT, "%.1f s", nanos / 1e9);
+    }
+
+    /** How old something is, as far as a person wants to know: from milliseconds to days. */
+    public static String age(long ms) {
+        double seconds = ms / 1e3;
+        if (seconds < MINUTES_FROM_S) {
+            return duration(ms * 1_000_000);
+        }
+        if (seconds < HOURS_FROM_S) {
+            return String.format(Locale.ROOT, "%.0f min", seconds / 60);
+        }
+        return seconds < DAYS_FROM_S
+                ? String.format(Locale.ROOT, "%.1f h", seconds / 3_600)
+                : String.format(Locale.ROOT, "%.1f days", seconds / 86_400);
     }
 
     /** Microseconds as milliseconds with two digits. */

@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import org.apache.kafka.common.Uuid;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -152,6 +153,30 @@ class ReportsTest {
         OffloadReport paused = OffloadReport.of(metadata.view(), NOW_MS);
         assertThat(paused.paused()).isTrue();
         assertThat(paused.partitions().get(0).reason()).isEqualTo("uploads are paused for the cluster");
+    }
+
+    /** The same bytes whether a segment's object or a manifest's says so, and an id that both the bucket's keys and Kafka's tools are found by. */
+    @Test
+    void whatObjectStorageHoldsIsSummedUp() {
+        sealFirstSegment(100, 5_000);
+        assertThat(ClusterReport.of(metadata.view(), List.of(), NOW_MS).bytesInObjects())
+                .isZero();
+        clock.wallMs += 120_000;
+        metadata.plan();
+        BookieTask.Offload upload =
+                (BookieTask.Offload) metadata.view().tasks().iterator().next();
+        String key = ObjectKeys.segment(metadata.view().bucketId(), upload.partition(), 0, upload.taskId());
+        client.commitOffload(upload.taskId(), new ObjectRef(key, upload.taskId(), 4_000, 1, 0, 100, -1))
+                .join();
+
+        ClusterReport report = ClusterReport.of(metadata.view(), List.of(), NOW_MS);
+        assertThat(report.bytesInObjects()).isEqualTo(5_000);
+        assertThat(report.segmentsToOffload()).isZero();
+        TopicReport described = TopicReport.of(topic, metadata.view());
+        assertThat(described.partitions().get(0).objectBytes()).isEqualTo(5_000);
+        assertThat(Uuid.fromString(described.kafkaId()))
+                .isEqualTo(new Uuid(topic.id().high(), topic.id().low()));
+        assertThat(described.id()).isEqualTo(topic.id().toString());
     }
 
     @Test

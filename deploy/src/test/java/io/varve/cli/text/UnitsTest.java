@@ -34,4 +34,14 @@ class UnitsTest {
         assertThat(Units.counted(0, "segment")).isEqualTo("0 segments");
         assertThat(Units.counted(1_200, "segment")).isEqualTo("1,200 segments");
     }
+
+    @Test
+    void agesAreInTheUnitThatAPersonWouldChoose() {
+        assertThat(Units.age(5_249)).isEqualTo("5249 ms");
+        assertThat(Units.age(119_400)).isEqualTo("119.4 s");
+        assertThat(Units.age(720_000)).isEqualTo("12 min");
+        assertThat(Units.age(5 * 3_600_000L)).isEqualTo("5.0 h");
+        assertThat(Units.age(12 * 86_400_000L + 43_200_000L)).isEqualTo("12.5 days");
+        assertThat(Units.age(Long.MAX_VALUE)).endsWith(" days");
+    }
 }

@@ -61,6 +61,7 @@ class BucketCommandsIT {
         singleObjects(objects.get(0));
         ok("0 problems", "verify", "verify", "topic", TOPIC, "--deep", "--metadata", servers());
 
+        anotherBucket();
         orphans(objects.get(0));
         damage(objects.get(1));
         pause();
@@ -109,6 +110,29 @@ class BucketCommandsIT {
         assertThat(absent.output()).contains("is not there");
     }
 
+    /** In a bucket that isn't the cluster's everything would seem to be lost: it is refused, and not called damage. */
+    private void anotherBucket() throws IOException {
+        Path other = clusters.directory().resolve("other-bucket");
+        String key = "tiering.local.dir=" + other;
+        assertThat(CommandRun.of(clusters.directory(), "bucket", "check", "--set", key)
+                        .exitCode())
+                .isZero();
+        Path file = clusters.directory().resolve("operator.properties");
+        Files.writeString(file, key + "\nmetadata.servers=" + servers() + "\n");
+        for (String[] command :
+                List.of(new String[] {"verify", "topic", TOPIC}, new String[] {"bucket", "scrub", "--delete"})) {
+            List<String> arguments = new ArrayList<>(List.of(command));
+            arguments.addAll(List.of("--config", file.toString()));
+            CommandRun run = CommandRun.of(clusters.directory(), arguments.toArray(String[]::new));
+            assertThat(run.exitCode()).as(run.output()).isEqualTo(Reason.NO_BUCKET.exitCode());
+            assertThat(run.output()).contains("has neither the mark").doesNotContain("WRONG", "MISSING");
+        }
+        Files.writeString(
+                file, "tiering.local.dir=" + cluster.layout().bucket() + "\nmetadata.servers=" + servers() + "\n");
+        CommandRun right = CommandRun.of(clusters.directory(), "bucket", "scrub", "--config", file.toString());
+        assertThat(right.exitCode()).as(right.output()).isZero();
+    }
+
     /** I-11. */
     private void orphans(ObjectRef object) throws IOException {
         CommandRun clean = scrub();
@@ -124,11 +148,16 @@ class BucketCommandsIT {
 
         CommandRun found = scrub();
         assertThat(found.exitCode()).isEqualTo(1);
-        assertThat(found.output()).contains("orphan: ", orphan.getFileName().toString());
+        assertThat(found.output())
+                .contains(
+                        "orphan: ",
+                        orphan.getFileName().toString(),
+                        "Nothing was changed; --delete would delete 1 orphan");
         assertThat(orphan).exists();
 
         CommandRun deleted = scrub("--delete");
         assertThat(deleted.exitCode()).as(deleted.output()).isZero();
+        assertThat(deleted.output()).contains("Deleted 1 orphan of ");
         assertThat(orphan).doesNotExist();
         assertThat(original).exists();
         assertThat(foreign).exists();
@@ -148,7 +177,7 @@ class BucketCommandsIT {
         assertThat(damaged.exitCode()).isEqualTo(1);
         CommandRun deep = run("verify", "topic", TOPIC, "--deep", "--metadata", servers());
         assertThat(deep.exitCode()).isEqualTo(1);
-        assertThat(deep.output()).contains(TOPIC + "-0: CORRUPT", "1 problems");
+        assertThat(deep.output()).contains(TOPIC + "-0: CORRUPT", "1 problem");
 
         Files.delete(file);
         CommandRun missing = scrub("--delete");

@@ -81,6 +81,16 @@ class RestoreIT {
         Path metadata = Path.of(cluster.layout().metadata(1).get("metadata.data.dir"));
         deleteAll(metadata);
 
+        CommandRun dry = CommandRun.of(
+                clusters.directory(),
+                "restore",
+                "--dry-run",
+                "--from",
+                "file:" + cluster.layout().bucket());
+        assertThat(dry.exitCode()).as(dry.output()).isZero();
+        assertThat(dry.output())
+                .contains("group " + GROUP + ": committed offset 100 of young-0", "Nothing was changed")
+                .doesNotContain("restored into");
         CommandRun restore = restore(cluster, metadata);
         assertThat(restore.exitCode()).as(restore.output()).isZero();
         assertThat(restore.output())
@@ -303,9 +313,14 @@ class RestoreIT {
 
     /** What is left of the lost cluster, or any other cluster, can't use the prefix. */
     private void assertTheLostClusterIsRefused(ProcessCluster cluster) throws Exception {
-        ProcessCluster other = clusters.prepare(ClusterShape.of(1, 1, 0)
-                .withBookie("tiering.local.dir", cluster.layout().bucket().toString()));
+        String bucket = cluster.layout().bucket().toString();
+        ProcessCluster other = clusters.prepare(ClusterShape.of(1, 1, 1)
+                .withBookie("tiering.local.dir", bucket)
+                .withBroker("tiering.local.dir", bucket));
         ProcessCluster.awaitReady(other.launchMetadata(1));
+        ChildProcess broker = other.launchBroker(1);
+        assertThat(broker.awaitExit(PATIENCE)).hasValue(Reason.NO_BUCKET.exitCode());
+        assertThat(String.join("\n", broker.lastLines())).contains("belongs to cluster");
         ChildProcess bookie = other.launchBookie(1);
         assertThat(bookie.awaitExit(PATIENCE)).hasValue(Reason.NO_BUCKET.exitCode());
         assertThat(String.join("\n", bookie.lastLines())).contains("belongs to cluster");

@@ -6,6 +6,7 @@ import io.varve.base.FaultHandler;
 import io.varve.base.Randomness;
 import io.varve.bookie.client.BookieClientOptions;
 import io.varve.bookie.client.RemoteBookieClient;
+import io.varve.metadata.api.MetadataView;
 import io.varve.metadata.client.MetadataClientOptions;
 import io.varve.metadata.client.RemoteMetadataClient;
 import io.varve.protocol.rpc.RpcBounds;
@@ -34,7 +35,7 @@ final class RemoteParts implements ServingNode.Disconnect {
     /**
      * Connects.
      *
-     * @throws io.varve.base.StartupException NO_QUORUM or BAD_CONFIG
+     * @throws io.varve.base.StartupException NO_QUORUM, BAD_CONFIG, or NO_BUCKET if the object store is another cluster's
      */
     RemoteParts(ServingConfig config, MeterRegistry registry, FaultHandler faults) {
         Clock clock = SystemClock.INSTANCE;
@@ -54,8 +55,7 @@ final class RemoteParts implements ServingNode.Disconnect {
         this.bookies = new RemoteBookieClient(BookieClientOptions.of(new RpcClientOptions(
                 () -> identity.inCluster(clusterId), loops, clock, randomness, faults, RpcBounds.DEFAULT)));
         try {
-            this.tiering =
-                    Tiering.open(config.tiering(), metadata.view().bucketId(), clock, randomness, registry, faults);
+            this.tiering = openTiering(config, metadata.view(), clock, randomness, registry, faults);
         } catch (RuntimeException e) {
             bookies.close();
             metadata.close();
@@ -80,6 +80,23 @@ final class RemoteParts implements ServingNode.Disconnect {
                 clock,
                 registry,
                 faults);
+    }
+
+    private static Tiering openTiering(
+            ServingConfig config,
+            MetadataView view,
+            Clock clock,
+            Randomness randomness,
+            MeterRegistry registry,
+            FaultHandler faults) {
+        Tiering opened = Tiering.open(config.tiering(), view.bucketId(), clock, randomness, registry, faults);
+        try {
+            opened.checkHeldAtStart(view.clusterId(), Tiering.newestObject(view));
+            return opened;
+        } catch (RuntimeException e) {
+            opened.close();
+            throw e;
+        }
     }
 
     ServingParts parts() {

@@ -39,6 +39,7 @@ import io.varve.tiering.tools.ObjectInspect;
 import io.varve.tiering.tools.TopicVerify;
 import java.io.IOException;
 import java.io.PrintStream;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -67,6 +68,9 @@ public final class Tiering implements AutoCloseable {
 
     /** A node doesn't wait any longer for what it would start without. */
     private static final long START_WAIT_MS = 10_000;
+
+    /** A broker serves what bookies hold without the store, and is waited for. */
+    private static final long READER_START_WAIT_MS = 3_000;
 
     private static final long BACKOFF_FIRST_MS = 50;
 
@@ -137,6 +141,22 @@ public final class Tiering implements AutoCloseable {
         ObjectStore brief = new PrefixedObjectStore(
                 new BackoffObjectStore(turns, clock, backoff(randomness), Math.min(retryMs, BRIEF_RETRY_MS)), prefix);
         return new Tiering(config, bucketId, clock, randomness, registry, faults, store, brief);
+    }
+
+    /**
+     * {@link #open}, for tools that only look: a directory that isn't a store yet is refused, where {@code open} would make it one and say that nothing is in it.
+     *
+     * @throws StartupException BAD_CONFIG, or NO_BUCKET with one line if there is no such directory
+     */
+    public static Tiering openExisting(
+            TieringConfig config,
+            String bucketId,
+            Clock clock,
+            Randomness randomness,
+            MeterRegistry registry,
+            FaultHandler faults) {
+        config.requireThere();
+        return open(config, bucketId, clock, randomness, registry, faults);
     }
 
     private static Backoff backoff(Randomness randomness) {
@@ -262,6 +282,65 @@ public final class Tiering implements AutoCloseable {
         }
     }
 
+    /**
+     * What a node that only reads does before it serves: it stays away from a bucket that isn't its cluster's, where everything would seem to be
+     * lost. What keeps that from being known keeps nobody from starting.
+     *
+     * @param clusterId whose it must be
+     * @param known an object that the cluster has there, if any
+     * @throws StartupException NO_BUCKET with one line, like {@link #checkHeld}
+     */
+    public void checkHeldAtStart(String clusterId, Optional<ObjectRef> known) {
+        if (!config.get(TieringConfig.CHECK_AT_START)) {
+            return;
+        }
+        try {
+            new ClusterMarker(brief, bucketId, clusterId)
+                    .checkHeld(known.map(ObjectRef::key))
+                    .orTimeout(READER_START_WAIT_MS, TimeUnit.MILLISECONDS)
+                    .join();
+        } catch (CompletionException e) {
+            Throwable root = StoreFailures.root(e);
+            if (root instanceof StartupException refused) {
+                throw refused;
+            }
+            String reason = root instanceof TimeoutException
+                    ? "no answer within " + READER_START_WAIT_MS + " ms"
+                    : StoreFailures.of(root).getMessage();
+            log.warn("event=store_away reason=\"{}: {}\"", store.describe(), reason);
+        }
+    }
+
+    /**
+     * Looks whether it is the bucket that a cluster's objects are in, for tools that would take everything for lost in another one.
+     *
+     * @param clusterId whose it must be
+     * @param known an object that the cluster has there, if any
+     * @throws StartupException NO_BUCKET with one line, if it is another cluster's or has neither the cluster's mark nor that object
+     * @throws StoreException if the store doesn't tell
+     */
+    public void checkHeld(String clusterId, Optional<ObjectRef> known) {
+        try {
+            new ClusterMarker(store, bucketId, clusterId)
+                    .checkHeld(known.map(ObjectRef::key))
+                    .join();
+        } catch (CompletionException e) {
+            if (StoreFailures.root(e) instanceof StartupException refused) {
+                throw refused;
+            }
+            throw StoreFailures.of(e);
+        }
+    }
+
+    /** The object that a cluster wrote last, as far as its metadata says so without a look at manifests; the newest, for it is the least likely to be gone. */
+    public static Optional<ObjectRef> newestObject(MetadataView view) {
+        return view.topics().stream()
+                .flatMap(topic -> view.partitions(topic.id()).stream())
+                .flatMap(partition -> partition.chain().segments().stream())
+                .flatMap(segment -> segment.object().stream())
+                .max(Comparator.comparingLong(ObjectRef::attemptId));
+    }
+
     /** Copies of the cluster's metadata in the bucket. */
     public MetadataBackups newBackups() {
         return new BucketBackups(store, bucketId, config.get(TieringConfig.PART_BYTES));
@@ -285,6 +364,24 @@ public final class Tiering implements AutoCloseable {
     /** Finds what lies in the bucket without being named, and what is named without being there. */
     public Scrubber newScrubber(long graceMs) {
         return new Scrubber(store, bucketId, clock, graceMs);
+    }
+
+    /**
+     * The key of an object as the metadata has it, of one that somebody may have copied out of a listing of the bucket, with the prefix.
+     *
+     * @throws StartupException BAD_CONFIG if it can't be a key
+     */
+    public String keyOf(String text) {
+        String prefix = config.get(TieringConfig.PREFIX) + "/";
+        String key = text.startsWith(prefix) ? text.substring(prefix.length()) : text;
+        try {
+            return ObjectStore.checkKey(key);
+        } catch (IllegalArgumentException e) {
+            throw new StartupException(
+                    StartupException.Reason.BAD_CONFIG,
+                    text + " is no key of an object: varve segments prints them",
+                    e);
+        }
     }
 
     /** Looks into single objects. */

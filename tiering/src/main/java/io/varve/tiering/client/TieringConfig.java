@@ -9,6 +9,7 @@ import io.varve.protocol.config.ConfigKey;
 import io.varve.protocol.config.ConfigSchema;
 import io.varve.tiering.api.Offloader;
 import io.varve.tiering.api.RemoteSegments;
+import io.varve.tiering.object.LocalObjectStore;
 import io.varve.tiering.object.ObjectStore;
 import io.varve.tiering.object.S3Settings;
 import io.varve.tiering.offload.OffloadWorker;
@@ -50,7 +51,7 @@ public final class TieringConfig {
             .withDefault("local");
     public static final ConfigKey<Path> LOCAL_DIR = ConfigKey.path(
                     "tiering.local.dir", "The directory of a local store. All nodes must see the same one.")
-            .withDefault("data/objects");
+            .withDefault("data/bucket");
     public static final ConfigKey<String> PREFIX = ConfigKey.text(
                     "tiering.prefix", "What all keys of this cluster begin with. One cluster for each prefix.")
             .withDefault("varve");
@@ -122,7 +123,7 @@ public final class TieringConfig {
             .withDefault("64");
     public static final ConfigKey<Boolean> CHECK_AT_START = ConfigKey.bool(
                     "tiering.check.at.start",
-                    "Whether a bookie tries the store when it starts, and stays away if it can't be used.")
+                    "Whether a bookie tries the store when it starts and stays away if it can't be used, and a broker if it isn't the cluster's.")
             .withDefault("true");
     public static final ConfigKey<Long> CALL_MS = ConfigKey.number(
                     "tiering.call.deadline.ms", "Our own deadline around every call to the store.", 100, 3_600_000)
@@ -253,6 +254,22 @@ public final class TieringConfig {
     /** How many reads of the store go on at a time, and as many other calls. */
     int callsMax() {
         return get(STORE) == Store.S3 ? get(CONNECTIONS) : LOCAL_CALLS_MAX;
+    }
+
+    /**
+     * Refuses a directory that isn't a store yet.
+     *
+     * @throws StartupException NO_BUCKET
+     */
+    void requireThere() {
+        if (get(STORE) == Store.LOCAL && !LocalObjectStore.isThere(get(LOCAL_DIR))) {
+            throw new StartupException(
+                    StartupException.Reason.NO_BUCKET,
+                    "There is no store in the directory " + get(LOCAL_DIR).toAbsolutePath() + ", which "
+                            + config.whence(LOCAL_DIR) + " gives for " + LOCAL_DIR
+                            + ": name the cluster's store by its configuration file or by " + STORE
+                            + " and the keys with it");
+        }
     }
 
     <T> T get(ConfigKey<T> key) {

@@ -53,10 +53,23 @@ public final class ClusterMarker {
             if (present.contains(bucketId)) {
                 return owner().thenAccept(this::refuseOther);
             }
-            return checkHolds(known)
+            return checkHolds(known, " With tiering.check.at.start=false it is begun anew")
                     .thenCompose(holds -> write(token))
                     .thenCompose(written -> clusters())
                     .thenCompose(this::leaveUnlessAlone);
+        });
+    }
+
+    /**
+     * Looks whether it is this cluster's bucket, for whoever only reads it; leaves no mark.
+     *
+     * @param known the key of an object that the cluster has, if any
+     * @return fails like {@link #claim}
+     */
+    public CompletableFuture<Void> checkHeld(Optional<String> known) {
+        return clusters().thenCompose(present -> {
+            refuseOthers(present);
+            return present.contains(bucketId) ? owner().thenAccept(this::refuseOther) : checkHolds(known, "");
         });
     }
 
@@ -95,8 +108,8 @@ public final class ClusterMarker {
         });
     }
 
-    /** A bookie with another bucket than the others would upload where nobody reads. */
-    private CompletableFuture<Void> checkHolds(Optional<String> known) {
+    /** A bookie with another bucket than the others would upload where nobody reads, and an operator would be told that everything is lost. */
+    private CompletableFuture<Void> checkHolds(Optional<String> known, String otherwise) {
         if (known.isEmpty()) {
             return CompletableFuture.completedFuture(null);
         }
@@ -107,7 +120,7 @@ public final class ClusterMarker {
                         store.describe() + " has neither the mark of cluster " + clusterId + " nor its object "
                                 + known.get()
                                 + ": is it another bucket, prefix or directory than before, or not mounted?"
-                                + " With tiering.check.at.start=false it is begun anew");
+                                + otherwise);
             }
         });
     }
@@ -162,9 +175,15 @@ public final class ClusterMarker {
     }
 
     private void refuseOther(String owner) {
-        if (!owner.equals(clusterId)) {
-            refuse(owner);
+        if (owner.equals(clusterId)) {
+            return;
         }
+        String why = owner.equals(bucketId)
+                ? " is still that of cluster " + owner + ": the restoration to " + clusterId
+                        + " did not end. Restore again, into an empty directory"
+                : " was taken over by cluster " + owner + ", which was restored from it: " + clusterId
+                        + " can't use it any more";
+        throw new StartupException(StartupException.Reason.NO_BUCKET, store.describe() + why);
     }
 
     private void refuse(String other) {

@@ -89,6 +89,11 @@ public final class LocalObjectStore implements ObjectStore {
         });
     }
 
+    /** Whether a directory has been a store before: opening it would make nothing anew. */
+    public static boolean isThere(Path root) {
+        return Files.isDirectory(root.resolve("objects"));
+    }
+
     @Override
     public CompletableFuture<Void> put(String key, ByteBuffer body) {
         Path target = objects.resolve(ObjectStore.checkKey(key));

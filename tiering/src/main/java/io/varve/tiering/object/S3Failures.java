@@ -18,6 +18,10 @@ import software.amazon.awssdk.services.s3.model.S3Exception;
 /** What the SDK's failures mean: above all which of them says that an object is not there, and which says nothing of it (I-7). */
 final class S3Failures {
 
+    /** The SDK goes on with the names of its classes. */
+    private static final String NO_KEYS_IN_THE_CHAIN =
+            "Unable to load credentials from any of the providers in the chain";
+
     private S3Failures() {}
 
     static StoreException translate(String verb, String key, Throwable failure) {
@@ -160,6 +164,9 @@ final class S3Failures {
         if (failure instanceof SdkServiceException answer) {
             String code = code(answer);
             return answer.statusCode() + (code.isEmpty() ? "" : " " + code) + said(answer) + hint(answer, code);
+        }
+        if (String.valueOf(failure.getMessage()).startsWith(NO_KEYS_IN_THE_CHAIN)) {
+            return "no credentials: none in the environment, in system properties, of a web identity, in profile files, of a container or of an instance";
         }
         return failure.getClass().getSimpleName() + " " + oneLine(String.valueOf(failure.getMessage()), 300);
     }

@@ -10,12 +10,9 @@ import io.varve.tiering.manifest.ManifestWalk;
 import io.varve.tiering.object.ObjectStore;
 import io.varve.tiering.object.StoreException;
 import io.varve.tiering.object.StoreFailures;
-import java.io.PrintStream;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
@@ -83,21 +80,26 @@ public final class Scrubber {
             return orphans.values().stream().mapToLong(Long::longValue).sum();
         }
 
-        /** Prints it for people: a line for each thing found, and the counts. */
-        public void print(PrintStream out) {
-            counts.forEach((verdict, count) -> out.printf(
-                    "%-18s %d%n", verdict.name().toLowerCase(Locale.ROOT).replace('_', ' '), count));
-            wrong.forEach((key, what) -> out.printf("WRONG  %s %s%n", key, what));
-            orphans.forEach((key, bytes) -> out.printf("orphan %s %d bytes%n", key, bytes));
-            staleUploads.forEach(upload -> out.printf(
-                    "stale  upload of %s, begun %s%n", upload.key(), Instant.ofEpochMilli(upload.initiatedMs())));
+        /** Whether there is nothing in the bucket that should go. */
+        public boolean isTidy() {
+            return orphans.isEmpty() && staleUploads.isEmpty();
         }
 
         /** Whether bucket and metadata agree. */
         public boolean isClean() {
-            return orphans.isEmpty() && wrong.isEmpty() && staleUploads.isEmpty();
+            return isTidy() && wrong.isEmpty();
         }
     }
+
+    /**
+     * What was deleted.
+     *
+     * @param orphans how many objects
+     * @param bytes theirs
+     * @param uploads how many that were never completed
+     * @param left what could not be deleted and why, by key
+     */
+    public record Cleaned(long orphans, long bytes, long uploads, Map<String, String> left) {}
 
     /** Says what is named. */
     @FunctionalInterface
@@ -202,22 +204,36 @@ public final class Scrubber {
         return look(range -> new ReferenceCollector(manifests, clusterId, view, range).collect(), progress);
     }
 
-    /**
-     * Deletes the orphans of a report and drops its stale uploads; alarms are left to people.
-     *
-     * @return what could not be deleted, by key
-     */
-    public Map<String, String> clean(Report report) {
+    /** Deletes the orphans of a report and drops its stale uploads; alarms are left to people. */
+    public Cleaned clean(Report report) {
         Map<String, String> left = new TreeMap<>();
         List<String> keys = new ArrayList<>(report.orphans().keySet());
         for (int from = 0; from < keys.size(); from += ObjectStore.BULK_DELETE_KEYS_MAX) {
             List<String> some = keys.subList(from, Math.min(keys.size(), from + ObjectStore.BULK_DELETE_KEYS_MAX));
             left.putAll(deleteAll(some));
         }
-        for (ObjectStore.Upload upload : report.staleUploads()) {
-            get(store.abortUpload(upload.key(), upload.uploadId()));
+        long bytes = report.orphanBytes();
+        for (String key : left.keySet()) {
+            bytes -= report.orphans().get(key);
         }
-        return left;
+        long orphans = keys.size() - left.size();
+        long uploads = 0;
+        for (ObjectStore.Upload upload : report.staleUploads()) {
+            Optional<String> why = abort(upload);
+            uploads += why.isEmpty() ? 1 : 0;
+            why.ifPresent(said -> left.put(upload.key(), said));
+        }
+        return new Cleaned(orphans, bytes, uploads, left);
+    }
+
+    /** @return why it is still there; empty if it isn't */
+    private Optional<String> abort(ObjectStore.Upload upload) {
+        try {
+            get(store.abortUpload(upload.key(), upload.uploadId()));
+            return Optional.empty();
+        } catch (StoreException e) {
+            return e.kind() == StoreException.Kind.UPLOAD_GONE ? Optional.empty() : Optional.of(e.getMessage());
+        }
     }
 
     /** A bulk delete answers well although some keys failed: those are tried again, and in the end by themselves. */

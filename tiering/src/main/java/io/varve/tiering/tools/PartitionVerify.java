@@ -41,6 +41,7 @@ final class PartitionVerify {
     private long segments;
     private long inManifests;
     private long offloaded;
+    private long objects;
     private long bytes;
     private long problems;
 
@@ -73,7 +74,7 @@ final class PartitionVerify {
                 look(segment);
             }
         }
-        return new TopicVerify.Result(segments, inManifests, offloaded, bytes, problems);
+        return new TopicVerify.Result(segments, inManifests, offloaded, objects, bytes, problems);
     }
 
     /** Walks the manifest, and goes on in the one that replaced it where it was; answers the state whose chain follows. */
@@ -116,7 +117,6 @@ final class PartitionVerify {
         ObjectRef object = segment.object().orElse(null);
         if (object != null && !object.equals(seen)) {
             verify(object);
-            bytes += object.length();
             seen = object;
         }
         if (object != null
@@ -137,7 +137,10 @@ final class PartitionVerify {
                     ? new ObjectWalk(store, Lz4FrameCompression.INSTANCE, RANGE_BYTES)
                             .verify(object.key(), object.length(), block -> {})
                     : ObjectReads.tail(store, object.key(), object.length()).join();
-            if (!isMeant(object, tail)) {
+            if (isMeant(object, tail)) {
+                objects++;
+                bytes += object.length();
+            } else {
                 problem(object.key() + " is another object than the metadata speaks of");
             }
         } catch (RemoteReadException | CompletionException e) {

@@ -40,11 +40,12 @@ public final class TopicVerify {
      *
      * @param segments of the chains
      * @param inManifests of them described by manifests alone
-     * @param offloaded of them in the bucket
-     * @param bytes of objects that were read
+     * @param offloaded of them in objects, as the metadata or a manifest says
+     * @param objects that were found to be what they should be
+     * @param bytes theirs
      * @param problems found; a line was printed for each
      */
-    public record Result(long segments, long inManifests, long offloaded, long bytes, long problems) {}
+    public record Result(long segments, long inManifests, long offloaded, long objects, long bytes, long problems) {}
 
     /**
      * Looks at all partitions of a topic.
@@ -54,7 +55,7 @@ public final class TopicVerify {
     public Result verify(Supplier<MetadataView> views, Topic topic) {
         MetadataView view = views.get();
         long total = segmentsOf(view, topic);
-        Result sum = new Result(0, 0, 0, 0, 0);
+        Result sum = new Result(0, 0, 0, 0, 0, 0);
         for (PartitionState partition : view.partitions(topic.id())) {
             long before = sum.segments();
             PartitionVerify check = new PartitionVerify(
@@ -81,6 +82,7 @@ public final class TopicVerify {
                 a.segments() + b.segments(),
                 a.inManifests() + b.inManifests(),
                 a.offloaded() + b.offloaded(),
+                a.objects() + b.objects(),
                 a.bytes() + b.bytes(),
                 a.problems() + b.problems());
     }

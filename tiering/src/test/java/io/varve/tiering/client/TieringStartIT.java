@@ -65,6 +65,34 @@ class TieringStartIT {
         assertThatCode(() -> start("cluster-1")).doesNotThrowAnyException();
     }
 
+    /** One broker with another prefix than the others would call the whole past lost. */
+    @Test
+    void whoOnlyReadsIsRefusedByAnotherClustersBucketAndByNothingElse() {
+        read("cluster-1");
+        start("cluster-1");
+        read("cluster-1");
+        assertThatThrownBy(() -> read("cluster-2"))
+                .isInstanceOfSatisfying(
+                        StartupException.class,
+                        refused -> assertThat(refused.reason()).isEqualTo(StartupException.Reason.NO_BUCKET))
+                .hasMessageContaining("belongs to cluster cluster-1");
+        server.always(new Trouble.Answer(403, "AccessDenied"));
+        read("cluster-2");
+    }
+
+    @Test
+    @Timeout(10)
+    void whoOnlyReadsWaitsForAStoreThatIsAwayForAFewSecondsAtMost() {
+        server.always(new Trouble.Stall());
+        read("cluster-1");
+    }
+
+    private void read(String cluster) {
+        try (Tiering tiering = open(cluster, server.config())) {
+            tiering.checkHeldAtStart(cluster, Optional.empty());
+        }
+    }
+
     /** Neither for what it can't tidy up nor for what it might still become, which is a node's to wait for. */
     @Test
     @Timeout(10)

@@ -52,6 +52,33 @@ class ClusterMarkerTest {
         mark("c-1", "c-1").claim("c", Optional.of("c-1/k")).get();
     }
 
+    /** An operator's look at a bucket that isn't the cluster's would call everything lost. */
+    @Test
+    void whoOnlyLooksIsRefusedWhereAnotherClustersObjectsAreAndLeavesNoMark() throws Exception {
+        Optional<String> known = Optional.of("c-1/k");
+        assertThatThrownBy(mark("c-1", "c-1").checkHeld(known)::get)
+                .satisfies(e -> assertThat(StoreFailures.root(e)).isInstanceOf(StartupException.class))
+                .hasMessageContaining("nor its object c-1/k");
+        mark("c-1", "c-1").checkHeld(Optional.empty()).get();
+        assertThat(memory.objects()).isEmpty();
+
+        memory.put("c-1/k", ByteBuffer.allocate(1)).get();
+        mark("c-1", "c-1").checkHeld(known).get();
+        assertThat(memory.objects()).containsOnlyKeys("c-1/k");
+
+        mark("c-1", "c-1").claim("a", known).get();
+        memory.delete("c-1/k").get();
+        mark("c-1", "c-1").checkHeld(known).get();
+        mark("c-1", "c-2").takeOver("b").get();
+        assertRefused(mark("c-1", "c-1").checkHeld(known));
+        mark("c-1", "c-2").checkHeld(known).get();
+
+        store.always(Verb.LIST, new Fault.Fail(StoreException.Kind.FORBIDDEN));
+        assertThatThrownBy(mark("c-1", "c-2").checkHeld(known)::get)
+                .as("not known is not another's")
+                .satisfies(e -> assertThat(StoreFailures.root(e)).isInstanceOf(StoreException.class));
+    }
+
     @Test
     void ofTwoThatComeAtOnceAtMostOneStays() throws Exception {
         store.always(Verb.PUT, new Fault.Hold());
@@ -78,6 +105,19 @@ class ClusterMarkerTest {
         assertRefused(mark("c-0", "c-1").claim("f", Optional.empty()));
         assertThat(memory.objects()).containsOnlyKeys("clusters/c-0.mark");
         assertThat(mark("", "").clusters().get()).containsExactly("c-0");
+    }
+
+    /** Each is told what became of it: the one whose objects were taken over, and the one that was interrupted before it took them over. */
+    @Test
+    void whoIsRefusedByARestorationIsToldWhichOne() throws Exception {
+        mark("c-0", "c-0").claim("a", Optional.empty()).get();
+        assertThatThrownBy(mark("c-0", "c-1").claim("b", Optional.empty())::get)
+                .hasMessageContaining("the restoration to c-1 did not end");
+        mark("c-0", "c-1").takeOver("b").get();
+        assertThatThrownBy(mark("c-0", "c-0").claim("c", Optional.empty())::get)
+                .hasMessageContaining("was taken over by cluster c-1, which was restored from it");
+        assertThatThrownBy(mark("c-9", "c-9").claim("d", Optional.empty())::get)
+                .hasMessageContaining("belongs to cluster c-0, not to c-9");
     }
 
     /** A restoration is tried while the old cluster still runs, and that would go on deleting what retention says. */
@@ -182,7 +222,9 @@ class ClusterMarkerTest {
                 .satisfies(e -> assertThat(StoreFailures.root(e))
                         .isInstanceOfSatisfying(StartupException.class, refused -> {
                             assertThat(refused.reason()).isEqualTo(StartupException.Reason.NO_BUCKET);
-                            assertThat(refused).hasMessageContaining("c-1").hasMessageContaining("tiering.prefix");
+                            assertThat(refused.getMessage())
+                                    .contains("c-1")
+                                    .containsAnyOf("tiering.prefix", "was taken over by", "did not end");
                         }));
     }
 }

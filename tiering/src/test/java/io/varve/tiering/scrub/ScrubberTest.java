@@ -82,7 +82,10 @@ class ScrubberTest {
                 .containsEntry(Verdict.FOREIGN, 1L);
         assertThat(store.calls(Verb.DELETE) + store.calls(Verb.BULK_DELETE)).isZero();
 
-        assertThat(scrubber.clean(report)).isEmpty();
+        Scrubber.Cleaned cleaned = scrubber.clean(report);
+        assertThat(cleaned.left()).isEmpty();
+        assertThat(cleaned.orphans()).isOne();
+        assertThat(cleaned.bytes()).isEqualTo(123);
         assertThat(memory.objects()).hasSize(6).doesNotContainKey(orphan).containsKeys(committed, uploading, deleting);
         assertThat(look().isClean()).isTrue();
     }
@@ -161,8 +164,22 @@ class ScrubberTest {
         memory.createUpload(key(2)).get();
         Scrubber.Report report = look();
         assertThat(report.staleUploads()).hasSize(1);
-        scrubber.clean(report);
+        assertThat(scrubber.clean(report).uploads()).isOne();
         assertThat(memory.openUploads()).isEqualTo(2);
+    }
+
+    @Test
+    void anUploadThatCannotBeDroppedIsToldAndOneThatIsGoneIsDone() throws Exception {
+        memory.createUpload(key(1)).get();
+        memory.createUpload(key(2)).get();
+        nowMs += GRACE_MS;
+        Scrubber.Report report = look();
+        store.once(Verb.ABORT_UPLOAD, new Fault.Fail(StoreException.Kind.FORBIDDEN));
+        Scrubber.Cleaned cleaned = scrubber.clean(report);
+        assertThat(cleaned.left()).containsOnlyKeys(key(1));
+        assertThat(cleaned.uploads()).isOne();
+        store.once(Verb.ABORT_UPLOAD, new Fault.Fail(StoreException.Kind.UPLOAD_GONE));
+        assertThat(scrubber.clean(look()).left()).isEmpty();
     }
 
     @Test
@@ -264,7 +281,10 @@ class ScrubberTest {
         store.always(Verb.BULK_DELETE, new Fault.Leave(List.of(orphan)));
         Scrubber.Report report = look();
         assertThat(report.orphans()).containsOnlyKeys(orphan);
-        assertThat(scrubber.clean(report)).containsOnlyKeys(orphan);
+        Scrubber.Cleaned cleaned = scrubber.clean(report);
+        assertThat(cleaned.left()).containsOnlyKeys(orphan);
+        assertThat(cleaned.orphans()).isZero();
+        assertThat(cleaned.bytes()).isZero();
         assertThat(memory.objects()).containsOnlyKeys(orphan);
         store.always(Verb.BULK_DELETE, new Fault.Fail(StoreException.Kind.FORBIDDEN));
         assertThatThrownBy(() -> scrubber.clean(report)).isInstanceOf(StoreException.class);
@@ -277,13 +297,13 @@ class ScrubberTest {
         String orphan = write(1, 10);
         nowMs += GRACE_MS;
         store.once(Verb.BULK_DELETE, new Fault.Leave(List.of(orphan)));
-        assertThat(scrubber.clean(look())).isEmpty();
+        assertThat(scrubber.clean(look()).left()).isEmpty();
         assertThat(memory.objects()).isEmpty();
 
         String stubborn = write(2, 10);
         nowMs += GRACE_MS;
         store.always(Verb.BULK_DELETE, new Fault.Leave(List.of(stubborn)));
-        assertThat(scrubber.clean(look())).containsOnlyKeys(stubborn);
+        assertThat(scrubber.clean(look()).left()).containsOnlyKeys(stubborn);
     }
 
     @Test

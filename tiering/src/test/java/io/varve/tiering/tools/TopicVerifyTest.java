@@ -51,6 +51,10 @@ class TopicVerifyTest {
             assertThat(result.segments()).isEqualTo(8);
             assertThat(result.inManifests()).isEqualTo(6);
             assertThat(result.offloaded()).isEqualTo(8);
+            assertThat(result.objects())
+                    .isEqualTo(memory.objects().keySet().stream()
+                            .filter(key -> key.endsWith(".seg"))
+                            .count());
             assertThat(result.problems()).isZero();
         }
         assertThat(progress).endsWith(8L);
@@ -58,8 +62,12 @@ class TopicVerifyTest {
 
     @Test
     void anObjectThatIsGoneIsAProblemUnlessTheLogStartsBehindIt() {
+        TopicVerify.Result before = verify(false);
         memory.delete(topic.key(0)).join();
-        assertThat(verify(false).problems()).isOne();
+        TopicVerify.Result result = verify(false);
+        assertThat(result.problems()).isOne();
+        assertThat(result.objects()).as("what isn't there isn't counted").isEqualTo(before.objects() - 1);
+        assertThat(result.bytes()).isLessThan(before.bytes());
         assertThat(text()).contains("orders-7: MISSING " + topic.key(0));
         printed.reset();
         topic.state = topic.state(
