@@ -37,6 +37,26 @@ final class NamedClasses {
     }
 
     /**
+     * Checks that a cell names classes, and that they exist.
+     *
+     * @param row whose cell it is
+     * @param wrong takes a line for whatever isn't so
+     */
+    void checkThere(String row, String column, String cell, List<String> wrong) {
+        Matcher names = CLASS_NAME.matcher(cell);
+        int found = 0;
+        while (names.find()) {
+            found++;
+            if (!files.containsKey(names.group(1))) {
+                wrong.add(row + " " + column + ": there is no class " + names.group(1));
+            }
+        }
+        if (found == 0) {
+            wrong.add(row + " " + column + ": nothing");
+        }
+    }
+
+    /**
      * Checks that a cell names classes, that they exist, and that each says a number.
      *
      * @param wrong takes a line for whatever isn't so

@@ -17,6 +17,9 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.OffsetSpec;
+import org.apache.kafka.clients.admin.RecordsToDelete;
+import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.config.ConfigResource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -60,6 +63,26 @@ class TopicDeletionIT {
         Await.until("the deleted topic's objects are gone", PATIENCE, () -> objectsOf(cluster, deleted) == 0);
         assertThat(objectsOf(cluster, kept)).isPositive();
         assertThat(cluster.view().topic(DELETED)).isEmpty();
+        deletedRecordsLeaveTheBucket(cluster, kept);
+    }
+
+    /** Those of one partition: its objects go, and nobody else's (I-11). */
+    private static void deletedRecordsLeaveTheBucket(ProcessCluster cluster, String topicId) throws Exception {
+        TopicPartition first = new TopicPartition(KEPT, 0);
+        try (Admin admin = cluster.admin()) {
+            long end = admin.listOffsets(Map.of(first, OffsetSpec.latest()))
+                    .all()
+                    .get(60, TimeUnit.SECONDS)
+                    .get(first)
+                    .offset();
+            assertThat(objectsOf(cluster, topicId + "/0/")).isPositive();
+            admin.deleteRecords(Map.of(first, RecordsToDelete.beforeOffset(end)))
+                    .all()
+                    .get(60, TimeUnit.SECONDS);
+            Await.until(
+                    "the deleted records' objects are gone", PATIENCE, () -> objectsOf(cluster, topicId + "/0/") == 0);
+            assertThat(objectsOf(cluster, topicId + "/1/")).isPositive();
+        }
     }
 
     private static void fill(ProcessCluster cluster, String topic) throws Exception {

@@ -16,7 +16,9 @@ import io.varve.metadata.model.ClusterConfigSchema;
 import io.varve.metadata.model.ObjectRef;
 import io.varve.metadata.model.Replica;
 import io.varve.metadata.model.SegmentDescriptor;
+import io.varve.protocol.meta.AlterTopicConfigsCommand;
 import io.varve.protocol.meta.BookieStateProto;
+import io.varve.protocol.meta.ConfigChangeProto;
 import io.varve.protocol.meta.ConfirmReplicaCommand;
 import io.varve.protocol.meta.DeleteTopicCommand;
 import io.varve.protocol.meta.FailTaskCommand;
@@ -470,6 +472,37 @@ class PlannersTest {
         cluster.plan();
         cluster.tasks(DeleteObject.class).forEach(cluster::complete);
         assertThat(cluster.image().alarms()).isEmpty();
+    }
+
+    /** What is there already falls under what is configured now, shorter or longer. */
+    @Test
+    void retentionCanBeChangedAtAnyTime() {
+        PartitionId partition = partition("segment.bytes", "1024", "retention.ms", "-1", "local.retention.ms", "-2");
+        SegmentId first = sealed(partition, 2).get(0).id();
+        cluster.nowMs += 100_000;
+        cluster.offloadAll();
+        cluster.plan();
+        assertThat(cluster.segment(first).replicas()).hasSize(3);
+
+        alter(partition, "local.retention.ms", "5000");
+        cluster.plan();
+        assertThat(cluster.segment(first).replicas()).isEmpty();
+        assertThat(cluster.segment(first).object()).isPresent();
+
+        alter(partition, "retention.ms", "200000");
+        cluster.nowMs += 50_000;
+        cluster.plan();
+        assertThat(cluster.partition(partition).logStartOffset()).isZero();
+        alter(partition, "retention.ms", "60000");
+        cluster.plan();
+        assertThat(cluster.partition(partition).logStartOffset()).isEqualTo(20);
+    }
+
+    private void alter(PartitionId partition, String key, String value) {
+        cluster.done(MetadataCommand.newBuilder()
+                .setAlterTopicConfigs(AlterTopicConfigsCommand.newBuilder()
+                        .setId(ProtoModel.toProto(partition.topic()))
+                        .addChanges(ConfigChangeProto.newBuilder().setKey(key).setValue(value))));
     }
 
     @Test
