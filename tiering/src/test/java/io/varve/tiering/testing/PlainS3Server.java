@@ -2,23 +2,16 @@ package io.varve.tiering.testing;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.net.URLDecoder;
-import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
@@ -58,7 +51,7 @@ public final class PlainS3Server implements AutoCloseable {
     private final HttpServer server;
     private final AtomicLong bodyNs = new AtomicLong();
     private final ExecutorService threads = Executors.newCachedThreadPool(task -> new Thread(task, THREAD_NAME));
-    private final TreeMap<String, Blob> objects = new TreeMap<>();
+    private final TreeMap<String, ObjectBytes> objects = new TreeMap<>();
     private final Optional<Path> directory;
     private final TreeMap<String, TreeMap<Integer, byte[]>> uploads = new TreeMap<>();
     private final ConcurrentLinkedQueue<Planned> troubles = new ConcurrentLinkedQueue<>();
@@ -199,15 +192,19 @@ public final class PlainS3Server implements AutoCloseable {
 
     /** The bytes of an object. */
     public synchronized byte[] content(String key) throws IOException {
-        Blob object = objects.get(key);
-        return object.read(0, (int) object.length());
+        ObjectBytes object = objects.get(key);
+        byte[] bytes = new byte[(int) object.length()];
+        try (ObjectBytes.Reader reader = object.open()) {
+            reader.read(0, bytes, bytes.length);
+        }
+        return bytes;
     }
 
     /** Puts other bytes in the place of an object's, behind everybody's back; with none it is gone. */
     public synchronized void tamper(String key, Optional<byte[]> content) throws IOException {
         forget(key);
         if (content.isPresent()) {
-            objects.put(key, blob(List.of(content.get())));
+            objects.put(key, ObjectBytes.of(List.of(content.get()), directory));
         }
     }
 
@@ -333,7 +330,7 @@ public final class PlainS3Server implements AutoCloseable {
             case "PUT" -> {
                 if (uploadId.isEmpty()) {
                     note(exchange);
-                    objects.put(key, blob(List.of(body)));
+                    objects.put(key, ObjectBytes.of(List.of(body), directory));
                 } else if (uploads.containsKey(uploadId)) {
                     uploads.get(uploadId).put(Integer.parseInt(query(exchange, "partNumber", "")), body);
                 } else {
@@ -366,7 +363,7 @@ public final class PlainS3Server implements AutoCloseable {
             }
             return;
         }
-        Blob object;
+        ObjectBytes object;
         synchronized (this) {
             object = objects.get(key);
         }
@@ -383,20 +380,24 @@ public final class PlainS3Server implements AutoCloseable {
         }
         long end = range.matches() ? Math.min(object.length(), Long.parseLong(range.group(2)) + 1) : object.length();
         exchange.getResponseHeaders().set("Content-Range", "bytes " + from + "-" + (end - 1) + "/" + object.length());
-        send(exchange, object.read(from, (int) (end - from)));
+        try (ObjectBytes.Reader reader = object.open()) {
+            send(exchange, reader, from, end);
+        }
     }
 
-    private void send(HttpExchange exchange, byte[] bytes) throws IOException {
+    private void send(HttpExchange exchange, ObjectBytes.Reader reader, long from, long end) throws IOException {
         long beganNs = System.nanoTime();
         long startNs = beganNs + TimeUnit.MILLISECONDS.toNanos(firstByteMs);
         waitUntil(startNs);
-        exchange.sendResponseHeaders(206, bytes.length);
+        exchange.sendResponseHeaders(206, end - from);
         long rate = bytesPerSecond;
-        for (int at = 0; at < bytes.length; at += PIECE_BYTES) {
-            int piece = Math.min(PIECE_BYTES, bytes.length - at);
-            exchange.getResponseBody().write(bytes, at, piece);
+        byte[] bytes = new byte[(int) Math.min(PIECE_BYTES, end - from)];
+        for (long at = from; at < end; at += bytes.length) {
+            int piece = (int) Math.min(bytes.length, end - at);
+            reader.read(at, bytes, piece);
+            exchange.getResponseBody().write(bytes, 0, piece);
             if (rate > 0) {
-                waitUntil(startNs + (at + piece) * 1_000_000_000L / rate);
+                waitUntil(startNs + (at + piece - from) * 1_000_000_000L / rate);
             }
         }
         exchange.close();
@@ -409,55 +410,15 @@ public final class PlainS3Server implements AutoCloseable {
         }
     }
 
-    private Blob blob(List<byte[]> parts) throws IOException {
-        if (directory.isEmpty()) {
-            ByteArrayOutputStream joined = new ByteArrayOutputStream();
-            parts.forEach(joined::writeBytes);
-            return new Blob(joined.toByteArray(), null, joined.size());
-        }
-        Path file = Files.createTempFile(directory.get(), "object", ".bytes");
-        long length = 0;
-        try (OutputStream out = Files.newOutputStream(file)) {
-            for (byte[] part : parts) {
-                out.write(part);
-                length += part.length;
-            }
-        }
-        return new Blob(null, file, length);
-    }
-
-    /** An object's bytes: here, or in a file. */
-    private record Blob(byte[] bytes, Path file, long length) {
-
-        byte[] read(long from, int count) throws IOException {
-            if (bytes != null) {
-                return Arrays.copyOfRange(bytes, (int) from, (int) from + count);
-            }
-            ByteBuffer read = ByteBuffer.allocate(count);
-            try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
-                while (read.hasRemaining() && channel.read(read, from + read.position()) > 0) {
-                    // Until it is all there.
-                }
-            }
-            return read.array();
-        }
-
-        void drop() throws IOException {
-            if (file != null) {
-                Files.deleteIfExists(file);
-            }
-        }
-    }
-
     private void forget(String key) throws IOException {
-        Blob gone = objects.remove(key);
+        ObjectBytes gone = objects.remove(key);
         if (gone != null) {
             gone.drop();
         }
     }
 
     private void head(HttpExchange exchange, String key) throws IOException {
-        Blob object = objects.get(key);
+        ObjectBytes object = objects.get(key);
         if (object != null) {
             exchange.getResponseHeaders().set("Content-Length", Long.toString(object.length()));
             exchange.getResponseHeaders().set("Last-Modified", "Thu, 01 Jan 2026 00:00:00 GMT");
@@ -539,7 +500,7 @@ public final class PlainS3Server implements AutoCloseable {
             joined.add(part);
         }
         uploads.remove(uploadId);
-        objects.put(key, blob(joined));
+        objects.put(key, ObjectBytes.of(joined, directory));
         answer(exchange, 200, "<CompleteMultipartUploadResult><ETag>x</ETag></CompleteMultipartUploadResult>");
     }
 
