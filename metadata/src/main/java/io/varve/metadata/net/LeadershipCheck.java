@@ -1,19 +1,9 @@
 package io.varve.metadata.net;
 
-import com.google.protobuf.InvalidProtocolBufferException;
-import io.netty.buffer.ByteBuf;
-import io.netty.buffer.Unpooled;
-import io.varve.metadata.raft.RaftNode;
 import io.varve.metadata.raft.RaftPeerAddress;
-import io.varve.protocol.meta.StatusReply;
-import io.varve.protocol.rpc.RpcClient;
-import io.varve.protocol.rpc.RpcConnection;
-import io.varve.protocol.rpc.RpcRole;
-import io.varve.protocol.rpc.RpcTarget;
 import java.util.List;
-import java.util.Map;
-import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
 
 /**
  * Whether this node still leads, by the word of most members (I-17): they were asked after the read came, and are in this node's term. Whoever leads instead was elected by most of them, one of whom
@@ -23,16 +13,28 @@ import java.util.concurrent.CompletableFuture;
  */
 final class LeadershipCheck {
 
-    private static final long ANSWER_MS = 2_000;
-
-    private final RpcClient rpc;
-    private final Map<Integer, RpcConnection> connections = new TreeMap<>();
-    private Round underWay;
+    private final Supplier<Standing> standing;
+    private final TermsOf others;
+    private CompletableFuture<Void> underWay;
     private CompletableFuture<Void> next;
 
-    /** @param rpc makes connections to the other members; its owner closes it */
-    LeadershipCheck(RpcClient rpc) {
-        this.rpc = rpc;
+    /**
+     * How this node stands at a moment.
+     *
+     * @param members as it knows them; itself among them, unless it was taken away
+     */
+    record Standing(int nodeId, long term, List<RaftPeerAddress> members) {}
+
+    /** Asks others for their terms: an answer for each of them, in their order, that comes or fails within a time. */
+    @FunctionalInterface
+    interface TermsOf {
+        List<CompletableFuture<Long>> ask(List<RaftPeerAddress> members);
+    }
+
+    /** @param standing asked at the beginning of each round */
+    LeadershipCheck(Supplier<Standing> standing, TermsOf others) {
+        this.standing = standing;
+        this.others = others;
     }
 
     /**
@@ -40,121 +42,91 @@ final class LeadershipCheck {
      *
      * @return completes when most members, this one among them, were in this node's term at a time after this call; fails if too few say so. Whether it led in that term is for the caller to know
      */
-    CompletableFuture<Void> confirm(RaftNode node) {
-        Round round;
+    CompletableFuture<Void> confirm() {
+        CompletableFuture<Void> round;
         synchronized (this) {
             if (underWay != null) {
                 next = next == null ? new CompletableFuture<>() : next;
                 return next;
             }
-            round = newRound(node, new CompletableFuture<>());
+            round = new CompletableFuture<>();
+            underWay = round;
         }
-        round.ask();
-        return round.outcome;
+        begin(round);
+        return round;
     }
 
-    private Round newRound(RaftNode node, CompletableFuture<Void> outcome) {
-        List<RaftPeerAddress> members = node.members();
-        List<RaftPeerAddress> others = members.stream()
-                .filter(member -> member.nodeId() != node.nodeId())
-                .toList();
-        retain(others);
-        int self = members.size() - others.size();
-        underWay = new Round(
-                node.term(), others.stream().map(this::connection).toList(), members.size() / 2 + 1 - self, outcome);
-        outcome.whenComplete((confirmed, trouble) -> onEnded(node));
-        return underWay;
+    private void begin(CompletableFuture<Void> round) {
+        round.whenComplete((confirmed, trouble) -> onEnded());
+        try {
+            ask(round);
+        } catch (RuntimeException unable) {
+            round.completeExceptionally(unable);
+        }
     }
 
-    private void onEnded(RaftNode node) {
-        Round round = null;
+    private void onEnded() {
+        CompletableFuture<Void> round;
         synchronized (this) {
-            underWay = null;
-            if (next != null) {
-                CompletableFuture<Void> waiting = next;
-                next = null;
-                round = newRound(node, waiting);
-            }
+            round = next;
+            underWay = round;
+            next = null;
         }
         if (round != null) {
-            round.ask();
+            begin(round);
         }
     }
 
-    private void retain(List<RaftPeerAddress> others) {
-        connections.entrySet().removeIf(entry -> {
-            boolean isGone = others.stream().noneMatch(other -> other.nodeId() == entry.getKey());
-            if (isGone) {
-                entry.getValue().close();
-            }
-            return isGone;
-        });
+    private void ask(CompletableFuture<Void> round) {
+        Standing now = standing.get();
+        List<RaftPeerAddress> asked = now.members().stream()
+                .filter(member -> member.nodeId() != now.nodeId())
+                .toList();
+        int most = now.members().size() / 2 + 1;
+        int self = now.members().size() - asked.size();
+        if (asked.isEmpty() && self == 0) {
+            throw new IllegalStateException("there are no members");
+        }
+        if (most == self) {
+            round.complete(null);
+            return;
+        }
+        Tally tally = new Tally(now.term(), most - self, asked.size(), round);
+        others.ask(asked).forEach(answer -> answer.whenComplete(tally::onAnswer));
     }
 
-    private RpcConnection connection(RaftPeerAddress member) {
-        return connections.computeIfAbsent(
-                member.nodeId(),
-                id -> rpc.connection(new RpcTarget(member.host(), member.clientPort(), RpcRole.METADATA, id)));
-    }
+    /** The answers of one round. */
+    private static final class Tally {
 
-    /** This node leads no longer: what is under way fails. */
-    synchronized void stop() {
-        retain(List.of());
-    }
-
-    /** One question to all others. */
-    private static final class Round {
         private final long term;
-        private final List<RpcConnection> others;
         private final int needed;
-        private final CompletableFuture<Void> outcome;
+        private final int asked;
+        private final CompletableFuture<Void> round;
         private int inTerm;
         private int answers;
 
-        /** @param needed how many of the others make most of the members with this node */
-        Round(long term, List<RpcConnection> others, int needed, CompletableFuture<Void> outcome) {
+        /** @param needed how many of those who are asked make most members with this node */
+        Tally(long term, int needed, int asked, CompletableFuture<Void> round) {
             this.term = term;
-            this.others = others;
             this.needed = needed;
-            this.outcome = outcome;
+            this.asked = asked;
+            this.round = round;
         }
 
-        void ask() {
-            if (needed == 0) {
-                outcome.complete(null);
-            } else if (others.isEmpty()) {
-                outcome.completeExceptionally(new IllegalStateException("there are no members"));
-            }
-            for (RpcConnection other : others) {
-                other.call(Methods.STATUS, Unpooled.EMPTY_BUFFER, ANSWER_MS)
-                        .whenComplete((body, trouble) -> onAnswer(trouble == null && termOf(body) == term));
-            }
-        }
-
-        private void onAnswer(boolean isInTerm) {
+        void onAnswer(Long said, Throwable trouble) {
             boolean isConfirmed;
             boolean isOver;
             synchronized (this) {
                 answers++;
-                inTerm += isInTerm ? 1 : 0;
+                inTerm += trouble == null && said == term ? 1 : 0;
                 isConfirmed = inTerm >= needed;
-                isOver = answers == others.size();
+                isOver = answers == asked;
             }
             if (isConfirmed) {
-                outcome.complete(null);
+                round.complete(null);
             } else if (isOver) {
-                outcome.completeExceptionally(
+                round.completeExceptionally(
                         new IllegalStateException("of the other members, " + inTerm + " are in term " + term));
-            }
-        }
-
-        private static long termOf(ByteBuf body) {
-            try {
-                return StatusReply.parseFrom(body.nioBuffer()).getTerm();
-            } catch (InvalidProtocolBufferException malformed) {
-                return Long.MIN_VALUE;
-            } finally {
-                body.release();
             }
         }
     }

@@ -70,6 +70,7 @@ public final class MetadataService implements RpcService, RaftListener, AutoClos
     private final Clock clock;
     private final MeterRegistry metrics;
     private final LeaderDuties duties;
+    private final PeerTerms terms;
     private final LeadershipCheck leadership;
     private final PeerNotes notes;
     private final ChangeLog changes;
@@ -105,7 +106,8 @@ public final class MetadataService implements RpcService, RaftListener, AutoClos
         this.clock = clock;
         this.metrics = metrics;
         this.duties = new LeaderDuties(settings, clock, randomness, faults, peers);
-        this.leadership = new LeadershipCheck(peers);
+        this.terms = new PeerTerms(peers);
+        this.leadership = new LeadershipCheck(this::standing, terms);
         this.changes = new ChangeLog(settings.watchBytesMax());
         this.commands = Timer.builder("varve_metadata_command")
                 .description("From a command's arrival to its answer")
@@ -176,6 +178,11 @@ public final class MetadataService implements RpcService, RaftListener, AutoClos
         }
     }
 
+    private LeadershipCheck.Standing standing() {
+        RaftNode node = raft;
+        return new LeadershipCheck.Standing(node.nodeId(), node.term(), node.members());
+    }
+
     private void gauge(String name, java.util.function.Supplier<Number> value, String description) {
         Gauge.builder(name, value).description(description).register(metrics);
     }
@@ -208,7 +215,7 @@ public final class MetadataService implements RpcService, RaftListener, AutoClos
         }
         leading = false;
         duties.onFollowing();
-        leadership.stop();
+        terms.disconnect();
         watches.forEach(watch -> watch.end("this node leads no longer"));
     }
 
@@ -364,7 +371,7 @@ public final class MetadataService implements RpcService, RaftListener, AutoClos
             return;
         }
         long term = node.term();
-        CompletableFuture<Void> confirmed = leadership.confirm(node);
+        CompletableFuture<Void> confirmed = leadership.confirm();
         node.readIndex().thenCombine(confirmed, (version, most) -> version).whenComplete((version, trouble) -> {
             // Still in the term that most others were in: the log's answer was this term's leader's.
             if (trouble == null && leading && node.term() == term) {
@@ -526,7 +533,7 @@ public final class MetadataService implements RpcService, RaftListener, AutoClos
     public void close() {
         leading = false;
         duties.close();
-        leadership.stop();
+        terms.disconnect();
         submitter.shutdown();
     }
 }
