@@ -7,14 +7,12 @@ import io.varve.base.PartitionId;
 import io.varve.metadata.model.ManifestRef;
 import io.varve.metadata.model.SegmentDescriptor;
 import io.varve.tiering.api.ChainManifests;
-import io.varve.tiering.api.RemoteReadException;
 import io.varve.tiering.cache.ManifestCache;
 import io.varve.tiering.core.ManifestLeaf;
 import io.varve.tiering.core.ManifestRoot;
 import io.varve.tiering.object.ObjectStore;
-import io.varve.tiering.object.StoreFailures;
 import io.varve.tiering.read.Alarms;
-import io.varve.tiering.read.ObjectReads;
+import io.varve.tiering.read.ReadOutcomes;
 import io.varve.tiering.read.TroubleCounters;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -36,9 +34,7 @@ public final class CachedManifests implements ChainManifests {
     private final ManifestCache cache;
     private final ConcurrentHashMap<String, CompletableFuture<Object>> onTheirWay = new ConcurrentHashMap<>();
 
-    private final TroubleCounters failures;
-    private final Alarms alarms;
-    private final FaultHandler faults;
+    private final ReadOutcomes outcomes;
 
     /**
      * @param cacheBytes for roots and leaves
@@ -55,9 +51,11 @@ public final class CachedManifests implements ChainManifests {
             FaultHandler faults) {
         this.reads = new ManifestReads(store, clusterId);
         this.cache = new ManifestCache(cacheBytes);
-        this.failures = new TroubleCounters(registry, "varve.tiering.manifest.read.failures");
-        this.alarms = new Alarms(clock, registry, "varve.tiering.unreadable.manifests", isNamed);
-        this.faults = faults;
+        this.outcomes = new ReadOutcomes(
+                "manifests",
+                new TroubleCounters(registry, "varve.tiering.manifest.read.failures"),
+                new Alarms(clock, registry, "varve.tiering.unreadable.manifests", isNamed),
+                faults);
     }
 
     @Override
@@ -125,23 +123,9 @@ public final class CachedManifests implements ChainManifests {
         }));
     }
 
-    /** Counts trouble, and tells of it. */
     private <T> CompletableFuture<T> told(
             ManifestRef manifest, PartitionId partition, Alarms.Question question, CompletableFuture<T> answer) {
-        return answer.thenApply(found -> {
-                    alarms.settle(manifest.key(), question.what(), question.at(), question.at() + 1);
-                    return found;
-                })
-                .exceptionallyCompose(failure -> {
-                    if (StoreFailures.root(failure) instanceof Error broken) {
-                        faults.onFault("manifests", broken);
-                        return CompletableFuture.failedFuture(broken);
-                    }
-                    RemoteReadException trouble = ObjectReads.failed(manifest.key(), failure);
-                    failures.count(trouble);
-                    alarms.raise(new Alarms.Place(partition, manifest.key(), Optional.empty()), question, trouble);
-                    return CompletableFuture.failedFuture(trouble);
-                });
+        return outcomes.told(new Alarms.Place(partition, manifest.key(), Optional.empty()), question, answer);
     }
 
     private CompletableFuture<ManifestRoot> root(ManifestRef manifest, PartitionId partition) {

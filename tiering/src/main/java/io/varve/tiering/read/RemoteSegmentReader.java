@@ -61,12 +61,12 @@ public final class RemoteSegmentReader implements RemoteSegments {
     private final ReadSettings settings;
     private final Clock clock;
     private final FaultHandler faults;
-    private final TroubleCounters failures;
     private final ExecutorService threads;
     private final ObjectCache cache;
     private final BlockFills fills;
     private final ReadAhead readAhead;
     private final Alarms alarms;
+    private final ReadOutcomes outcomes;
     private final ConcurrentHashMap<String, CompletableFuture<ObjectTail>> tailsOnTheirWay = new ConcurrentHashMap<>();
 
     /**
@@ -85,8 +85,9 @@ public final class RemoteSegmentReader implements RemoteSegments {
         this.settings = settings;
         this.clock = clock;
         this.faults = faults;
-        this.failures = new TroubleCounters(registry, "varve.tiering.read.failures");
         this.alarms = new Alarms(clock, registry, "varve.tiering.unreadable.objects", isNamed);
+        this.outcomes = new ReadOutcomes(
+                "remote read", new TroubleCounters(registry, "varve.tiering.read.failures"), alarms, faults);
         AtomicInteger number = new AtomicInteger();
         this.threads = Executors.newFixedThreadPool(settings.threads(), task -> {
             Thread thread = new Thread(task, "varve-remote-read-" + number.incrementAndGet());
@@ -383,23 +384,8 @@ public final class RemoteSegmentReader implements RemoteSegments {
         }
     }
 
-    /** Every failure reaches the caller as a {@link RemoteReadException}, is counted, and, if it should never happen, is an alarm. */
     private <T> CompletableFuture<T> told(
             ObjectRef object, PartitionId partition, Alarms.Question question, Supplier<CompletableFuture<T>> read) {
-        return read.get()
-                .thenApply(answer -> {
-                    alarms.settle(object.key(), question.what(), question.at(), question.at() + 1);
-                    return answer;
-                })
-                .exceptionallyCompose(failure -> {
-                    if (StoreFailures.root(failure) instanceof Error broken) {
-                        faults.onFault("remote read", broken);
-                        return CompletableFuture.failedFuture(broken);
-                    }
-                    RemoteReadException trouble = ObjectReads.failed(object.key(), failure);
-                    failures.count(trouble);
-                    alarms.raise(new Alarms.Place(partition, object.key(), Optional.of(object)), question, trouble);
-                    return CompletableFuture.failedFuture(trouble);
-                });
+        return outcomes.told(new Alarms.Place(partition, object.key(), Optional.of(object)), question, read.get());
     }
 }
