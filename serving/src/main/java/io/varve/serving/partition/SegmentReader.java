@@ -91,7 +91,8 @@ final class SegmentReader {
     }
 
     /**
-     * The newest checkpoint at or below an offset, from the replicas or from the object.
+     * The newest checkpoint of a segment at or below an offset, from the replicas or from the object. An object may be of several segments, and what it says of those before this one is what they were: compaction
+     * may have replaced them since by a segment whose entries begin elsewhere.
      *
      * @return {@link Found#state} empty if truthfully there is none; {@link Found#answered} false if nobody could say
      */
@@ -102,7 +103,7 @@ final class SegmentReader {
             }
             return context.remote()
                     .checkpoint(segment.object().get(), segment.partition(), atMostOffset)
-                    .handle((checkpoint, failure) -> failure == null ? ofObject(checkpoint) : found);
+                    .handle((checkpoint, failure) -> failure == null ? ofObject(segment, checkpoint) : found);
         });
     }
 
@@ -158,9 +159,13 @@ final class SegmentReader {
     }
 
     /** One that can't be read, such as a later version's, isn't none. */
-    private static Found ofObject(Optional<Checkpoint> checkpoint) {
+    private static Found ofObject(SegmentDescriptor segment, Optional<Checkpoint> checkpoint) {
         try {
-            return new Found(true, checkpoint.map(found -> LogState.decode(found.state())));
+            return new Found(
+                    true,
+                    checkpoint
+                            .filter(found -> found.offset() >= segment.startOffset())
+                            .map(found -> LogState.decode(found.state())));
         } catch (CheckpointFormatException unreadable) {
             return new Found(false, Optional.empty());
         }

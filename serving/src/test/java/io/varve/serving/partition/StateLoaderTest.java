@@ -120,6 +120,23 @@ class StateLoaderTest {
         assertThat(bucket.readFrom).containsExactly(35L, 35L);
     }
 
+    /** An object that several segments share still has the checkpoints of those that compaction rewrote since. They lie where the rewrite has no entry's start. */
+    @Test
+    void aCheckpointInWhatWasRewrittenSinceIsNotUsed() {
+        SegmentDescriptor rewrite = segment(20, "rewrite", 20, 30);
+        SegmentDescriptor last = segment(30, "shared", 20, 40);
+        bucket.rewrites.add("rewrite");
+        bucket.checkpoints.put("rewrite", stateAt(30));
+        bucket.checkpoints.put("shared", stateAt(25));
+        SegmentChain chain = SegmentChain.EMPTY
+                .append(segments.get(0L))
+                .append(segments.get(10L))
+                .append(rewrite)
+                .append(last);
+        assertThat(load(chain).join().encode()).isEqualTo(stateAt(END).encode());
+        assertThat(bucket.readFrom).containsExactly(30L);
+    }
+
     private static ByteBuffer opened(LogState state) {
         state.onSegment(END, LogState.KEEP_ABORTED);
         return state.encode();
@@ -173,14 +190,22 @@ class StateLoaderTest {
     }
 
     private static ByteBuffer entry(long offset) {
+        return entry(offset, offset);
+    }
+
+    private static ByteBuffer entry(long offset, long lastOffset) {
         ByteBuffer payload = batch(offset);
         ByteBuffer entry = ByteBuffer.allocate(EntryFormat.HEADER_BYTES + payload.remaining());
         EntryFormat.putHeader(
-                entry, offset, offset, payload.remaining(), EntryFormat.checksum(offset, offset, payload));
+                entry, offset, lastOffset, payload.remaining(), EntryFormat.checksum(offset, lastOffset, payload));
         return entry.put(payload).flip();
     }
 
     private static SegmentDescriptor segment(long startOffset) {
+        return segment(startOffset, "o" + startOffset, startOffset, startOffset + OFFSETS_EACH);
+    }
+
+    private static SegmentDescriptor segment(long startOffset, String key, long objectStart, long objectEnd) {
         return new SegmentDescriptor(
                 new SegmentId(1 + startOffset),
                 PARTITION,
@@ -195,7 +220,7 @@ class StateLoaderTest {
                 1,
                 0,
                 1,
-                Optional.of(new ObjectRef("o" + startOffset, 1, 1, 1, startOffset, startOffset + OFFSETS_EACH, 1)));
+                Optional.of(new ObjectRef(key, 1, 1, 1, objectStart, objectEnd, 1)));
     }
 
     private static SegmentDescriptor open() {
@@ -254,6 +279,9 @@ class StateLoaderTest {
         private final Map<String, LogState> checkpoints = new TreeMap<>();
         private final List<Long> readFrom = new ArrayList<>();
         private final List<String> checkpointsAsked = new ArrayList<>();
+        /** Objects of which compaction made a single entry. */
+        private final List<String> rewrites = new ArrayList<>();
+
         private boolean manifestIsMissing;
 
         @Override
@@ -261,6 +289,10 @@ class StateLoaderTest {
                 ObjectRef object, PartitionId partition, long fromOffset, int maxBytes, Following following) {
             readFrom.add(fromOffset);
             List<ByteBuffer> entries = new ArrayList<>();
+            if (rewrites.contains(object.key())) {
+                entries.add(entry(object.startOffset(), object.endOffset() - 1));
+                return CompletableFuture.completedFuture(RemoteEntries.of(entries, object.endOffset()));
+            }
             for (long offset = fromOffset; offset < object.endOffset(); offset++) {
                 entries.add(entry(offset));
             }
