@@ -5,7 +5,6 @@ import java.io.ByteArrayOutputStream;
 import java.io.Closeable;
 import java.io.EOFException;
 import java.io.IOException;
-import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
@@ -33,15 +32,13 @@ sealed interface ObjectBytes {
             parts.forEach(joined::writeBytes);
             return new InMemory(joined.toByteArray());
         }
-        Path file = Files.createTempFile(directory.get(), "object", ".bytes");
-        long length = 0;
-        try (OutputStream out = Files.newOutputStream(file)) {
-            for (byte[] part : parts) {
-                out.write(part);
-                length += part.length;
-            }
+        InFile object = new InFile(
+                Files.createTempFile(directory.get(), "object", ".bytes"),
+                parts.stream().mapToLong(part -> part.length).sum());
+        try (FileChannel channel = object.channel(StandardOpenOption.WRITE)) {
+            Blocks.write(channel, parts);
         }
-        return new InFile(file, length);
+        return object;
     }
 
     /** Copies an object's bytes. */
@@ -77,28 +74,26 @@ sealed interface ObjectBytes {
     }
 
     /**
-     * In a file, read past the system's cache where the file system can. A store is on other disks than a cluster, and one that stands
-     * in for it on the same disk shouldn't fill the disk's queue: what the system reads ahead, megabytes at a time, is in front of every
-     * flush of a journal.
+     * In a file, written and read past the system's cache where the file system can. A store is on other disks than a cluster and has
+     * a memory of its own, and one that stands in for it on the same machine shouldn't fill the disk's queue with what the system reads
+     * ahead, megabytes at a time and in front of every flush of a journal, nor the machine's memory with what was uploaded.
      */
     record InFile(Path file, long length) implements ObjectBytes {
 
-        private static final int BLOCK_BYTES = 4096;
-
         @Override
         public Reader open() throws IOException {
-            return new FileReader(channel());
+            return new FileReader(channel(StandardOpenOption.READ));
         }
 
-        private FileChannel channel() throws IOException {
-            if (BLOCK_BYTES % Files.getFileStore(file).getBlockSize() == 0) {
+        private FileChannel channel(StandardOpenOption how) throws IOException {
+            if (Blocks.BYTES % Files.getFileStore(file).getBlockSize() == 0) {
                 try {
-                    return FileChannel.open(file, StandardOpenOption.READ, ExtendedOpenOption.DIRECT);
+                    return FileChannel.open(file, how, ExtendedOpenOption.DIRECT);
                 } catch (IOException | UnsupportedOperationException unable) {
                     // As in some file systems that are in memory: the other way, then.
                 }
             }
-            return FileChannel.open(file, StandardOpenOption.READ);
+            return FileChannel.open(file, how);
         }
 
         @Override
@@ -107,24 +102,57 @@ sealed interface ObjectBytes {
         }
     }
 
-    /** Reads whole blocks, into memory that its thread keeps. */
-    record FileReader(FileChannel channel) implements Reader {
+    /** What goes past the system's cache goes in whole blocks, into and out of memory that its thread keeps. */
+    final class Blocks {
 
+        private static final int BYTES = 4096;
         private static final int BUFFER_BYTES = 128 * 1024;
         private static final ThreadLocal<ByteBuffer> BUFFER =
-                ThreadLocal.withInitial(() -> ByteBuffer.allocateDirect(BUFFER_BYTES + InFile.BLOCK_BYTES)
-                        .alignedSlice(InFile.BLOCK_BYTES)
+                ThreadLocal.withInitial(() -> ByteBuffer.allocateDirect(BUFFER_BYTES + BYTES)
+                        .alignedSlice(BYTES)
                         .slice(0, BUFFER_BYTES));
+
+        private Blocks() {}
+
+        /** One after the other; what is missing of the last block is zeros. */
+        private static void write(FileChannel channel, List<byte[]> parts) throws IOException {
+            ByteBuffer buffer = BUFFER.get().clear();
+            for (byte[] part : parts) {
+                for (int done = 0; done < part.length; ) {
+                    int now = Math.min(part.length - done, buffer.remaining());
+                    buffer.put(part, done, now);
+                    done += now;
+                    if (!buffer.hasRemaining()) {
+                        writeAll(channel, buffer.flip());
+                        buffer.clear();
+                    }
+                }
+            }
+            while (buffer.position() % BYTES != 0) {
+                buffer.put((byte) 0);
+            }
+            writeAll(channel, buffer.flip());
+        }
+
+        private static void writeAll(FileChannel channel, ByteBuffer buffer) throws IOException {
+            while (buffer.hasRemaining()) {
+                channel.write(buffer);
+            }
+        }
+    }
+
+    /** Reads a file that holds an object. */
+    record FileReader(FileChannel channel) implements Reader {
 
         @Override
         public void read(long from, byte[] into, int count) throws IOException {
-            ByteBuffer buffer = BUFFER.get();
+            ByteBuffer buffer = Blocks.BUFFER.get();
             for (int done = 0; done < count; ) {
                 long at = from + done;
-                int intoBlock = (int) (at % InFile.BLOCK_BYTES);
+                int intoBlock = (int) (at % Blocks.BYTES);
                 int wanted = intoBlock + count - done;
-                int blocks = (wanted + InFile.BLOCK_BYTES - 1) / InFile.BLOCK_BYTES;
-                buffer.clear().limit(Math.min(BUFFER_BYTES, blocks * InFile.BLOCK_BYTES));
+                int blocks = (wanted + Blocks.BYTES - 1) / Blocks.BYTES;
+                buffer.clear().limit(Math.min(Blocks.BUFFER_BYTES, blocks * Blocks.BYTES));
                 if (channel.read(buffer, at - intoBlock) <= intoBlock) {
                     throw new EOFException("an object's file ends at or before " + at);
                 }
