@@ -185,6 +185,12 @@ public final class TieringConfig {
     public static final ConfigKey<Long> AHEAD_BYTES = ConfigKey.number(
                     "tiering.read.ahead.bytes.max", "Fetched ahead of one sequential reader.", 0, Long.MAX_VALUE)
             .withDefault(Long.toString(32L * MIB));
+    public static final ConfigKey<Long> READ_RATE = ConfigKey.number(
+                    "tiering.read.bytes.per.second",
+                    "All blocks that a broker reads from the store, for consumers and for compaction; 0 for no limit.",
+                    0,
+                    Long.MAX_VALUE)
+            .withDefault("0");
     public static final ConfigKey<Integer> READ_THREADS = ConfigKey.integer(
                     "tiering.read.threads", "Threads that check and unpack what was read.", 1, 64)
             .withDefault("2");
@@ -222,7 +228,7 @@ public final class TieringConfig {
                 .keys(UPLOADS, PART_BYTES, PARTS_IN_FLIGHT, UPLOAD_RATE, BLOCK_BYTES, COMPRESS);
         schema.heading("Tiering: backups of the metadata").keys(BACKUP_MS, BACKUPS);
         return schema.heading("Tiering: reads")
-                .keys(CACHE_BYTES, MANIFEST_CACHE_BYTES, READ_BYTES, RANGE_BYTES, AHEAD_BYTES, READ_THREADS);
+                .keys(CACHE_BYTES, MANIFEST_CACHE_BYTES, READ_BYTES, RANGE_BYTES, AHEAD_BYTES, READ_RATE, READ_THREADS);
     }
 
     /** An uploading side on a store of the caller's, with the sizes that are configured; the caller closes both. */
@@ -289,7 +295,13 @@ public final class TieringConfig {
 
     private ReadSettings reads() {
         return new ReadSettings(
-                get(READ_THREADS), callsMax(), get(CACHE_BYTES), get(READ_BYTES), get(RANGE_BYTES), get(AHEAD_BYTES));
+                get(READ_THREADS),
+                callsMax(),
+                get(CACHE_BYTES),
+                get(READ_BYTES),
+                get(RANGE_BYTES),
+                get(AHEAD_BYTES),
+                get(READ_RATE));
     }
 
     S3Settings s3() {

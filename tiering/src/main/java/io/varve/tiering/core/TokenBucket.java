@@ -30,9 +30,26 @@ public final class TokenBucket {
         if (bytesPerSecond == 0) {
             return 0;
         }
+        count(nowNs);
+        tokens -= bytes;
+        return debtNs();
+    }
+
+    /** How long it takes until what was taken before is paid for, in nanoseconds: 0 if it is. */
+    public long debtNs(long nowNs) {
+        if (bytesPerSecond == 0) {
+            return 0;
+        }
+        count(nowNs);
+        return debtNs();
+    }
+
+    private void count(long nowNs) {
         tokens = Math.min(burstBytes, tokens + (nowNs - countedNs) / NS_PER_SECOND * bytesPerSecond);
         countedNs = nowNs;
-        tokens -= bytes;
-        return tokens >= 0 ? 0 : (long) (-tokens / bytesPerSecond * NS_PER_SECOND);
+    }
+
+    private long debtNs() {
+        return tokens >= 0 ? 0 : (long) Math.ceil(-tokens / bytesPerSecond * NS_PER_SECOND);
     }
 }

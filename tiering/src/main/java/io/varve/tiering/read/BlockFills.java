@@ -27,7 +27,7 @@ import java.util.concurrent.Executor;
 
 /**
  * Brings blocks from the store into the cache: each at most once at a time, whoever asks; those that a reader waits for before those fetched ahead,
- * of both one for each partition in turn; all within the room that the cache has for what is on its way, and no more at a time than the store has
+ * of both one for each partition in turn; all within the room that the cache has for what is on its way, within the rate, and no more at a time than the store has
  * connections: what it has been asked for can't be overtaken any more. A fill belongs to the cache, not to
  * the one who asked: it goes on when nobody waits any longer, and the next to ask finds it done. Safe for any thread.
  */
@@ -49,12 +49,14 @@ final class BlockFills {
     private final RoundRobin<PartitionId, Run> ahead = new RoundRobin<>();
     private final int callsMax;
     private final int aheadCallsMax;
+    private final ReadRate rate;
     private int underWay;
     private boolean closed;
 
     /**
      * @param callsMax reads of the store at a time
      * @param aheadCallsMax when there are so many, no more are begun for what nobody waits for yet
+     * @param rate of all of them together
      * @param executor talks to the store, unpacks blocks and completes futures
      * @param faults is told of every Error, also of those in what nobody waits for
      */
@@ -65,6 +67,7 @@ final class BlockFills {
             BlockCompression compression,
             int callsMax,
             int aheadCallsMax,
+            ReadRate rate,
             Executor executor,
             FaultHandler faults) {
         this.store = store;
@@ -73,6 +76,7 @@ final class BlockFills {
         this.compression = compression;
         this.callsMax = callsMax;
         this.aheadCallsMax = aheadCallsMax;
+        this.rate = rate;
         this.executor = executor;
         this.faults = faults;
     }
@@ -88,6 +92,15 @@ final class BlockFills {
 
         boolean isRaw(int block) {
             return tail.index().codec(block) == BlockIndex.CODEC_RAW;
+        }
+
+        /** What the store sends. */
+        long storedBytes() {
+            long sum = 0;
+            for (int block = from; block < end; block++) {
+                sum += tail.index().storedBytes(block);
+            }
+            return sum;
         }
 
         /** Memory of a block until it is in the cache: as stored, and unpacked if that is something else. */
@@ -169,11 +182,14 @@ final class BlockFills {
         List<Run> starting = new ArrayList<>();
         while (underWay < callsMax
                 && !waitedFor.isEmpty()
+                && rate.mayGoOn(this::startWhatCan)
                 && cache.tryExpect(waitedFor.peek().bytes(), false)) {
-            starting.add(waitedFor.poll());
-            underWay++;
+            begin(waitedFor.poll(), starting);
         }
-        while (underWay < aheadCallsMax && waitedFor.isEmpty() && !ahead.isEmpty()) {
+        while (underWay < aheadCallsMax
+                && waitedFor.isEmpty()
+                && !ahead.isEmpty()
+                && rate.mayGoOn(this::startWhatCan)) {
             List<Run> parts = missing(ahead.peek());
             if (!cache.tryExpect(parts.stream().mapToLong(Run::bytes).sum(), true)) {
                 break;
@@ -183,11 +199,16 @@ final class BlockFills {
                 for (int block = run.from(); block < run.end(); block++) {
                     onTheirWay.put(new BlockId(run.object(), block), new ArrayList<>());
                 }
-                starting.add(run);
-                underWay++;
+                begin(run, starting);
             }
         }
         return starting;
+    }
+
+    private void begin(Run run, List<Run> starting) {
+        starting.add(run);
+        underWay++;
+        rate.take(run.storedBytes());
     }
 
     /** The parts of a run that are neither here nor on their way. */

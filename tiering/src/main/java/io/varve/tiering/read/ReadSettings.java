@@ -9,9 +9,16 @@ package io.varve.tiering.read;
  * @param readBytesMax no single read answers with more, whatever was asked for
  * @param rangeBytes of a GET that fetches ahead
  * @param aheadBytesMax ahead of one reader
+ * @param bytesPerSecond of all readers together; {@code 0} for no limit
  */
 public record ReadSettings(
-        int threads, int callsMax, long cacheBytes, int readBytesMax, int rangeBytes, long aheadBytesMax) {
+        int threads,
+        int callsMax,
+        long cacheBytes,
+        int readBytesMax,
+        int rangeBytes,
+        long aheadBytesMax,
+        long bytesPerSecond) {
 
     /** What is fetched ahead leaves a quarter of the calls, and at least one, to what somebody waits for; nobody has more calls than there are. */
     public int aheadCallsMax() {

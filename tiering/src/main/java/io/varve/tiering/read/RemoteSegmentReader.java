@@ -33,6 +33,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
@@ -103,6 +104,12 @@ public final class RemoteSegmentReader implements RemoteSegments {
                 Lz4FrameCompression.INSTANCE,
                 settings.callsMax(),
                 settings.aheadCallsMax(),
+                new ReadRate(
+                        settings.bytesPerSecond(),
+                        settings.rangeBytes(),
+                        clock,
+                        this::later,
+                        registry.counter("varve.tiering.read.held.back.seconds")),
                 this::execute,
                 faults);
         this.readAhead = new ReadAhead(
@@ -215,6 +222,11 @@ public final class RemoteSegmentReader implements RemoteSegments {
         } catch (RejectedExecutionException closed) {
             task.run();
         }
+    }
+
+    private void later(long delayNs, Runnable task) {
+        CompletableFuture.delayedExecutor(delayNs, TimeUnit.NANOSECONDS, this::execute)
+                .execute(task);
     }
 
     private static SealedSegmentSource.Checkpoint checked(

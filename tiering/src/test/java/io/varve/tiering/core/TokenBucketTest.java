@@ -26,8 +26,19 @@ class TokenBucketTest {
     }
 
     @Test
+    void whatWasTakenIsPaidForByTime() {
+        TokenBucket bucket = new TokenBucket(1000, 500, 0);
+        assertThat(bucket.debtNs(0)).isZero();
+        bucket.take(2500, 0);
+        assertThat(bucket.debtNs(0)).isEqualTo(2 * SECOND_NS);
+        assertThat(bucket.debtNs(SECOND_NS / 2)).isEqualTo(3 * SECOND_NS / 2);
+        assertThat(bucket.debtNs(2 * SECOND_NS)).isZero();
+    }
+
+    @Test
     void zeroIsNoLimit() {
         TokenBucket bucket = new TokenBucket(0, 0, 0);
         assertThat(bucket.take(Long.MAX_VALUE, 0)).isZero();
+        assertThat(bucket.debtNs(0)).isZero();
     }
 }

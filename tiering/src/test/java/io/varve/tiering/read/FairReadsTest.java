@@ -2,7 +2,9 @@ package io.varve.tiering.read;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.varve.base.PartitionId;
+import io.varve.protocol.runtime.SystemClock;
 import io.varve.sim.RecordingFaultHandler;
 import io.varve.tiering.cache.BlockMemory;
 import io.varve.tiering.cache.CachedBlock;
@@ -45,7 +47,7 @@ class FairReadsTest {
     private final OneByOne store = new OneByOne(memory);
     private final RecordingFaultHandler faults = new RecordingFaultHandler();
     private final ObjectCache cache = new ObjectCache(64 << 20);
-    private final ReadSettings settings = new ReadSettings(1, CALLS_MAX, 64 << 20, 1 << 20, 1 << 20, 1 << 20);
+    private final ReadSettings settings = new ReadSettings(1, CALLS_MAX, 64 << 20, 1 << 20, 1 << 20, 1 << 20, 0);
     private final BlockFills fills = new BlockFills(
             store,
             cache,
@@ -53,6 +55,14 @@ class FairReadsTest {
             Lz4FrameCompression.INSTANCE,
             settings.callsMax(),
             settings.aheadCallsMax(),
+            new ReadRate(
+                    settings.bytesPerSecond(),
+                    0,
+                    SystemClock.INSTANCE,
+                    (delayNs, task) -> {
+                        throw new AssertionError("there is no rate to wait for");
+                    },
+                    new SimpleMeterRegistry().counter("held.back")),
             Runnable::run,
             faults);
 

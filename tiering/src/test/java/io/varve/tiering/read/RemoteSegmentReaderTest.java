@@ -300,7 +300,7 @@ class RemoteSegmentReaderTest {
         double mostReserved = 0;
         try (RemoteSegmentReader crowded = new RemoteSegmentReader(
                 store,
-                new ReadSettings(2, 16, budget, 64 * 1024, 64 * 1024, 256 * 1024),
+                new ReadSettings(2, 16, budget, 64 * 1024, 64 * 1024, 256 * 1024, 0),
                 SystemClock.INSTANCE,
                 figures,
                 place -> true,
@@ -480,7 +480,7 @@ class RemoteSegmentReaderTest {
     private RemoteSegmentReader reader(ObjectStore from, long cacheBytes) {
         return new RemoteSegmentReader(
                 from,
-                new ReadSettings(2, 16, cacheBytes, 64 * 1024, 64 * 1024, 256 * 1024),
+                new ReadSettings(2, 16, cacheBytes, 64 * 1024, 64 * 1024, 256 * 1024, 0),
                 SystemClock.INSTANCE,
                 registry,
                 unread -> isNamed,
