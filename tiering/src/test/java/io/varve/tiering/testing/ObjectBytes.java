@@ -1,7 +1,6 @@
 package io.varve.tiering.testing;
 
 import com.sun.nio.file.ExtendedOpenOption;
-import java.io.ByteArrayOutputStream;
 import java.io.Closeable;
 import java.io.EOFException;
 import java.io.IOException;
@@ -25,18 +24,14 @@ sealed interface ObjectBytes {
     /** Gives up what it takes. Not to be opened after it. */
     void drop() throws IOException;
 
-    /** Keeps these, one after the other. */
-    static ObjectBytes of(List<byte[]> parts, Optional<Path> directory) throws IOException {
+    /** Keeps these. */
+    static ObjectBytes of(byte[] bytes, Optional<Path> directory) throws IOException {
         if (directory.isEmpty()) {
-            ByteArrayOutputStream joined = new ByteArrayOutputStream();
-            parts.forEach(joined::writeBytes);
-            return new InMemory(joined.toByteArray());
+            return new InMemory(bytes);
         }
-        InFile object = new InFile(
-                Files.createTempFile(directory.get(), "object", ".bytes"),
-                parts.stream().mapToLong(part -> part.length).sum());
+        InFile object = new InFile(Files.createTempFile(directory.get(), "object", ".bytes"), bytes.length);
         try (FileChannel channel = object.channel(StandardOpenOption.WRITE)) {
-            Blocks.write(channel, parts);
+            Blocks.write(channel, bytes);
         }
         return object;
     }
@@ -114,29 +109,96 @@ sealed interface ObjectBytes {
 
         private Blocks() {}
 
-        /** One after the other; what is missing of the last block is zeros. */
-        private static void write(FileChannel channel, List<byte[]> parts) throws IOException {
-            ByteBuffer buffer = BUFFER.get().clear();
-            for (byte[] part : parts) {
-                for (int done = 0; done < part.length; ) {
-                    int now = Math.min(part.length - done, buffer.remaining());
-                    buffer.put(part, done, now);
-                    done += now;
-                    if (!buffer.hasRemaining()) {
-                        writeAll(channel, buffer.flip());
-                        buffer.clear();
-                    }
+        /** What is missing of the last block is zeros. */
+        private static void write(FileChannel channel, byte[] bytes) throws IOException {
+            ByteBuffer buffer = BUFFER.get();
+            for (int done = 0; done < bytes.length; ) {
+                int now = Math.min(bytes.length - done, BUFFER_BYTES);
+                buffer.clear().put(bytes, done, now);
+                while (buffer.position() % BYTES != 0) {
+                    buffer.put((byte) 0);
                 }
+                writeAll(channel, buffer.flip());
+                done += now;
             }
-            while (buffer.position() % BYTES != 0) {
-                buffer.put((byte) 0);
-            }
-            writeAll(channel, buffer.flip());
         }
 
         private static void writeAll(FileChannel channel, ByteBuffer buffer) throws IOException {
             while (buffer.hasRemaining()) {
                 channel.write(buffer);
+            }
+        }
+    }
+
+    /** Others, one after the other. */
+    record Joined(List<ObjectBytes> parts) implements ObjectBytes {
+
+        public Joined {
+            parts = List.copyOf(parts);
+        }
+
+        @Override
+        public long length() {
+            return parts.stream().mapToLong(ObjectBytes::length).sum();
+        }
+
+        @Override
+        public Reader open() {
+            return new JoinedReader(parts);
+        }
+
+        @Override
+        public void drop() throws IOException {
+            for (ObjectBytes part : parts) {
+                part.drop();
+            }
+        }
+    }
+
+    /** Reads one part after the other, and has one open at a time. */
+    final class JoinedReader implements Reader {
+
+        private final List<ObjectBytes> parts;
+        private ObjectBytes part;
+        private Reader reader;
+
+        private JoinedReader(List<ObjectBytes> parts) {
+            this.parts = parts;
+        }
+
+        @Override
+        public void read(long from, byte[] into, int count) throws IOException {
+            byte[] piece = into;
+            int done = 0;
+            long partStart = 0;
+            for (ObjectBytes next : parts) {
+                long at = from + done - partStart;
+                if (done < count && at < next.length()) {
+                    int now = (int) Math.min(count - done, next.length() - at);
+                    piece = done == 0 ? into : new byte[now];
+                    use(next).read(at, piece, now);
+                    if (done > 0) {
+                        System.arraycopy(piece, 0, into, done, now);
+                    }
+                    done += now;
+                }
+                partStart += next.length();
+            }
+        }
+
+        private Reader use(ObjectBytes next) throws IOException {
+            if (part != next) {
+                close();
+                reader = next.open();
+                part = next;
+            }
+            return reader;
+        }
+
+        @Override
+        public void close() throws IOException {
+            if (reader != null) {
+                reader.close();
             }
         }
     }

@@ -13,6 +13,7 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
 import java.util.Base64;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -53,7 +54,7 @@ public final class PlainS3Server implements AutoCloseable {
     private final ExecutorService threads = Executors.newCachedThreadPool(task -> new Thread(task, THREAD_NAME));
     private final TreeMap<String, ObjectBytes> objects = new TreeMap<>();
     private final Optional<Path> directory;
-    private final TreeMap<String, TreeMap<Integer, byte[]>> uploads = new TreeMap<>();
+    private final TreeMap<String, TreeMap<Integer, Part>> uploads = new TreeMap<>();
     private final ConcurrentLinkedQueue<Planned> troubles = new ConcurrentLinkedQueue<>();
     private final ConcurrentLinkedQueue<String> accessKeys = new ConcurrentLinkedQueue<>();
     private final ConcurrentLinkedQueue<Map<String, String>> writes = new ConcurrentLinkedQueue<>();
@@ -66,6 +67,9 @@ public final class PlainS3Server implements AutoCloseable {
     private volatile long firstByteMs;
     private volatile long bytesPerSecond;
     private int uploadNumber;
+
+    /** A part of an upload that is not complete. */
+    private record Part(String tag, ObjectBytes bytes) {}
 
     /** What goes wrong with one request. */
     public sealed interface Trouble {
@@ -204,7 +208,7 @@ public final class PlainS3Server implements AutoCloseable {
     public synchronized void tamper(String key, Optional<byte[]> content) throws IOException {
         forget(key);
         if (content.isPresent()) {
-            objects.put(key, ObjectBytes.of(List.of(content.get()), directory));
+            objects.put(key, ObjectBytes.of(content.get(), directory));
         }
     }
 
@@ -319,32 +323,54 @@ public final class PlainS3Server implements AutoCloseable {
         String key = path.length() > BUCKET.length() + 2 ? path.substring(BUCKET.length() + 2) : "";
         if (exchange.getRequestMethod().equals("GET")) {
             get(exchange, key);
+        } else if (exchange.getRequestMethod().equals("PUT")) {
+            // The lock is not held while the bytes are written.
+            put(exchange, key, new Part(tag(body), ObjectBytes.of(body, directory)));
         } else {
             change(exchange, key, body);
+        }
+    }
+
+    private synchronized void put(HttpExchange exchange, String key, Part written) throws IOException {
+        String uploadId = query(exchange, "uploadId", "");
+        if (uploadId.isEmpty()) {
+            note(exchange);
+            keep(key, written.bytes());
+        } else if (uploads.containsKey(uploadId)) {
+            Part before = uploads.get(uploadId).put(Integer.parseInt(query(exchange, "partNumber", "")), written);
+            drop(before == null ? List.of() : List.of(before));
+        } else {
+            drop(List.of(written));
+            error(exchange, 404, "NoSuchUpload");
+            return;
+        }
+        exchange.getResponseHeaders().set("ETag", written.tag());
+        answer(exchange, 200, "");
+    }
+
+    private static void drop(Collection<Part> parts) throws IOException {
+        for (Part part : parts) {
+            part.bytes().drop();
+        }
+    }
+
+    private void keep(String key, ObjectBytes bytes) throws IOException {
+        ObjectBytes before = objects.put(key, bytes);
+        if (before != null) {
+            before.drop();
         }
     }
 
     private synchronized void change(HttpExchange exchange, String key, byte[] body) throws IOException {
         String uploadId = query(exchange, "uploadId", "");
         switch (exchange.getRequestMethod()) {
-            case "PUT" -> {
-                if (uploadId.isEmpty()) {
-                    note(exchange);
-                    objects.put(key, ObjectBytes.of(List.of(body), directory));
-                } else if (uploads.containsKey(uploadId)) {
-                    uploads.get(uploadId).put(Integer.parseInt(query(exchange, "partNumber", "")), body);
-                } else {
-                    error(exchange, 404, "NoSuchUpload");
-                    return;
-                }
-                exchange.getResponseHeaders().set("ETag", tag(body));
-                answer(exchange, 200, "");
-            }
             case "HEAD" -> head(exchange, key);
             case "DELETE" -> {
                 if (uploadId.isEmpty()) {
                     forget(key);
-                } else if (uploads.remove(uploadId) == null) {
+                } else if (uploads.containsKey(uploadId)) {
+                    drop(uploads.remove(uploadId).values());
+                } else {
                     error(exchange, 404, "NoSuchUpload");
                     return;
                 }
@@ -482,25 +508,25 @@ public final class PlainS3Server implements AutoCloseable {
     }
 
     private void complete(HttpExchange exchange, String key, String uploadId, String body) throws IOException {
-        TreeMap<Integer, byte[]> parts = uploads.get(uploadId);
+        TreeMap<Integer, Part> parts = uploads.get(uploadId);
         if (parts == null) {
             error(exchange, 404, "NoSuchUpload");
             return;
         }
-        List<byte[]> joined = new ArrayList<>();
+        List<ObjectBytes> joined = new ArrayList<>();
         Matcher numbers = PART.matcher(body);
         Matcher tags = TAG.matcher(body);
         while (numbers.find() && tags.find()) {
-            byte[] part = parts.get(Integer.parseInt(numbers.group(1)));
+            Part part = parts.get(Integer.parseInt(numbers.group(1)));
             // No digest of the content, as with keys of a key service: it says nothing to anybody but the store.
-            if (!tags.group(1).replace("&quot;", "\"").equals(tag(part))) {
+            if (!tags.group(1).replace("&quot;", "\"").equals(part.tag())) {
                 error(exchange, 400, "InvalidPart");
                 return;
             }
-            joined.add(part);
+            joined.add(part.bytes());
         }
         uploads.remove(uploadId);
-        objects.put(key, ObjectBytes.of(joined, directory));
+        keep(key, new ObjectBytes.Joined(joined));
         answer(exchange, 200, "<CompleteMultipartUploadResult><ETag>x</ETag></CompleteMultipartUploadResult>");
     }
 
