@@ -92,17 +92,20 @@ final class SegmentReader {
 
     /**
      * The newest checkpoint of a segment at or below an offset, from the replicas or from the object. An object may be of several segments, and what it says of those before this one is what they were: compaction
-     * may have replaced them since by a segment whose entries begin elsewhere.
+     * may have replaced them since by a segment whose entries begin elsewhere. A checkpoint above the segment's end isn't believed: what its owner wrote there may have been lost, and another's may stand there.
      *
      * @return {@link Found#state} empty if truthfully there is none; {@link Found#answered} false if nobody could say
      */
     CompletableFuture<Found> checkpoint(SegmentDescriptor segment, long atMostOffset) {
-        return checkpointFrom(segment, 0, atMostOffset).thenCompose(found -> {
+        long within = segment.state() == SegmentDescriptor.State.SEALED
+                ? Math.min(atMostOffset, segment.endOffset())
+                : atMostOffset;
+        return checkpointFrom(segment, 0, within).thenCompose(found -> {
             if (found.state().isPresent() || segment.object().isEmpty()) {
                 return CompletableFuture.completedFuture(found);
             }
             return context.remote()
-                    .checkpoint(segment.object().get(), segment.partition(), atMostOffset)
+                    .checkpoint(segment.object().get(), segment.partition(), within)
                     .handle((checkpoint, failure) -> failure == null ? ofObject(segment, checkpoint) : found);
         });
     }

@@ -104,7 +104,7 @@ class StateLoaderTest {
     /** All that is sealed may lie in object storage alone, and be described there alone: a takeover doesn't wait for it. */
     @Test
     void theOpenSegmentsFirstCheckpointSavesLookingIntoObjectStorage() {
-        bookie.checkpoint = Optional.of(stateAt(END));
+        bookie.checkpoints.put(open().id(), stateAt(END));
         bucket.manifestIsMissing = true;
         assertThat(load(chain().append(open())).join().offset()).isEqualTo(END);
         assertThat(bucket.checkpointsAsked).isEmpty();
@@ -135,6 +135,17 @@ class StateLoaderTest {
                 .append(last);
         assertThat(load(chain).join().encode()).isEqualTo(stateAt(END).encode());
         assertThat(bucket.readFrom).containsExactly(30L);
+    }
+
+    /** What an owner had written beyond where its segment was sealed in the end may have been lost, and another owner may have written something else there. */
+    @Test
+    void aCheckpointAboveItsSegmentsEndIsNotBelieved() {
+        SegmentDescriptor sealedBelow = segment(20, List.of(new Replica(new BookieId(1), 0)), "o20", 20, 30);
+        bookie.checkpoints.put(sealedBelow.id(), LogState.empty(35));
+        bucket.checkpoints.put("o20", stateAt(25));
+        SegmentChain chain = SegmentChain.EMPTY.append(sealedBelow).append(segments.get(30L));
+        assertThat(load(chain).join().encode()).isEqualTo(stateAt(END).encode());
+        assertThat(bucket.readFrom).containsExactly(25L, 30L);
     }
 
     private static ByteBuffer opened(LogState state) {
@@ -206,6 +217,11 @@ class StateLoaderTest {
     }
 
     private static SegmentDescriptor segment(long startOffset, String key, long objectStart, long objectEnd) {
+        return segment(startOffset, List.of(), key, objectStart, objectEnd);
+    }
+
+    private static SegmentDescriptor segment(
+            long startOffset, List<Replica> replicas, String key, long objectStart, long objectEnd) {
         return new SegmentDescriptor(
                 new SegmentId(1 + startOffset),
                 PARTITION,
@@ -214,7 +230,7 @@ class StateLoaderTest {
                 startOffset,
                 startOffset + OFFSETS_EACH,
                 2,
-                List.of(),
+                replicas,
                 List.of(),
                 100,
                 1,
@@ -241,16 +257,17 @@ class StateLoaderTest {
                 Optional.empty());
     }
 
-    /** The one replica of the open segment, which has no entry yet. */
+    /** A bookie with checkpoints that gives no entries: of the open segment there are none yet. */
     private static final class FakeBookie implements ReadOnlyBookies {
 
-        private Optional<LogState> checkpoint = Optional.empty();
+        private final TreeMap<SegmentId, LogState> checkpoints = new TreeMap<>();
         private BookieStatus status = BookieStatus.BEYOND_END;
 
         @Override
         public CompletableFuture<CheckpointReply> readCheckpoint(
                 BookieAddress bookie, SegmentId segment, long atMostOffset, long timeoutMs) {
-            return CompletableFuture.completedFuture(checkpoint
+            return CompletableFuture.completedFuture(Optional.ofNullable(checkpoints.get(segment))
+                    .filter(state -> state.offset() <= atMostOffset)
                     .map(state -> new CheckpointReply(
                             BookieStatus.OK, state.offset(), Unpooled.wrappedBuffer(state.encode())))
                     .orElseGet(() -> new CheckpointReply(status, -1, Unpooled.EMPTY_BUFFER)));
@@ -264,7 +281,8 @@ class StateLoaderTest {
                 int maxBytes,
                 ReadPriority priority,
                 long timeoutMs) {
-            throw new UnsupportedOperationException("there is nothing to be read");
+            return CompletableFuture.completedFuture(
+                    new ReadReply(BookieStatus.NO_ANSWER, Unpooled.EMPTY_BUFFER, -1, -1));
         }
 
         @Override
