@@ -2,6 +2,7 @@ package io.varve.serving.partition;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import io.varve.base.BookieId;
 import io.varve.base.Invariant;
 import io.varve.base.PartitionId;
 import io.varve.base.SegmentId;
@@ -22,7 +23,7 @@ import io.varve.tiering.api.RemoteSegments.Following;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -63,6 +64,8 @@ final class CompactionRun {
     private final ByteRate rate;
     private final CompletableFuture<Outcome> outcome = new CompletableFuture<>();
     private final SegmentReader reader;
+    /** Were waited for once: one that hangs must not cost every group of the pass as long. */
+    private final TreeSet<BookieId> laggards = new TreeSet<>();
 
     private CompactionSource source;
     private Rewriting pass;
@@ -127,7 +130,7 @@ final class CompactionRun {
     /** Time has passed: goes on if it waited for that. */
     void tick() {
         if (streams != null && now() - stalledSinceNs > STALL_NS) {
-            streams.leaveLaggards();
+            laggards.addAll(streams.leaveLaggards());
             onStreams();
         }
         resume();
@@ -260,7 +263,7 @@ final class CompactionRun {
         if (isOver()) {
             return;
         }
-        loop.on(context.metadata().allocateRewrite(id, log.epoch(), ids(replaced), Set.of()), (rewrite, failure) -> {
+        loop.on(context.metadata().allocateRewrite(id, log.epoch(), ids(replaced), laggards), (rewrite, failure) -> {
             if (isOver()) {
                 return;
             }

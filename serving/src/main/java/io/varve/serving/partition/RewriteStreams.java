@@ -12,6 +12,7 @@ import io.varve.metadata.model.Replica;
 import io.varve.metadata.model.SegmentDescriptor;
 import io.varve.protocol.storage.EntryFormat;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.TreeSet;
@@ -124,14 +125,17 @@ final class RewriteStreams {
         return holders;
     }
 
-    /** Leaves those that don't hold what was sent. */
-    void leaveLaggards() {
+    /** Leaves those that don't hold what was sent, and says which these are. */
+    List<BookieId> leaveLaggards() {
+        List<BookieId> left = new ArrayList<>();
         for (int r = 0; r < streams.length; r++) {
             if (streams[r] != null && durableEnds[r] < sentEnd) {
                 streams[r].close();
                 streams[r] = null;
+                left.add(rewrite.replicas().get(r).bookie());
             }
         }
+        return left;
     }
 
     /** Tells them that the segment has ended. */

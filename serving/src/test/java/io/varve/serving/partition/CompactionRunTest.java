@@ -389,6 +389,23 @@ class CompactionRunTest {
     }
 
     @Test
+    void whatHungOnceIsNotWrittenToAnyMoreByThatPass() {
+        groupBytes = 1;
+        threeSegments();
+        partition.bookies.hanging.add(new BookieId(3));
+        begin();
+        go();
+        tickAfter(STALLED_MS);
+        assertEnded(Outcome.DONE, "");
+        assertThat(partition.bookies.streams.stream().filter(stream -> stream.bookie.value() == 3))
+                .hasSize(1);
+        assertThat(partition.sealed())
+                .hasSize(3)
+                .allMatch(segment -> segment.replicas().size() == 2);
+        assertThat(partition.pairs()).isEqualTo(LIVING);
+    }
+
+    @Test
     void targetsThatAllHangEndIt() {
         threeSegments();
         List<SegmentId> before = ids();
