@@ -1,9 +1,13 @@
 package io.varve.tiering.object;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
+import java.util.concurrent.TimeUnit;
 import software.amazon.awssdk.auth.credentials.AwsCredentials;
 import software.amazon.awssdk.auth.credentials.AwsCredentialsProvider;
 import software.amazon.awssdk.auth.credentials.ProfileCredentialsProvider;
@@ -16,6 +20,9 @@ import software.amazon.awssdk.profiles.ProfileFile;
  * thread.
  */
 final class RotatedFileCredentials implements AwsCredentialsProvider {
+
+    /** What every failure's message begins with. */
+    static final String NONE = "no credentials: ";
 
     private final Path file;
     private final String profile;
@@ -31,25 +38,39 @@ final class RotatedFileCredentials implements AwsCredentialsProvider {
     /** What tells one content of a file from the next: also renamed into place within one tick of the file system's clock. */
     private record Version(long modifiedNs, long size, Object fileKey) {}
 
+    /** @throws SdkClientException in a line that begins with {@link #NONE} and names the file, whatever is wrong with it */
     @Override
     public AwsCredentials resolveCredentials() {
-        return provider().resolveCredentials();
+        AwsCredentialsProvider found;
+        try {
+            found = provider();
+        } catch (NoSuchFileException e) {
+            throw none("isn't there", e);
+        } catch (AccessDeniedException e) {
+            throw none("can't be read by this process", e);
+        } catch (IOException e) {
+            throw none("can't be read: " + e, e);
+        } catch (IllegalArgumentException | UncheckedIOException e) {
+            throw none("doesn't parse: " + e.getMessage(), e);
+        }
+        try {
+            return found.resolveCredentials();
+        } catch (SdkClientException | IllegalArgumentException | IllegalStateException e) {
+            throw none("has no profile '" + profile + "' with aws_access_key_id and aws_secret_access_key", e);
+        }
     }
 
-    private synchronized AwsCredentialsProvider provider() {
-        try {
-            BasicFileAttributes about = Files.readAttributes(file, BasicFileAttributes.class);
-            Version version = new Version(
-                    about.lastModifiedTime().to(java.util.concurrent.TimeUnit.NANOSECONDS),
-                    about.size(),
-                    about.fileKey());
-            if (seen == null || !seen.version().equals(version)) {
-                seen = new Seen(version, read());
-            }
-            return seen.provider();
-        } catch (IOException e) {
-            throw SdkClientException.create("No credentials in " + file + ": " + e, e);
+    private SdkClientException none(String why, Exception e) {
+        return SdkClientException.create(NONE + file + " " + why, e);
+    }
+
+    private synchronized AwsCredentialsProvider provider() throws IOException {
+        BasicFileAttributes about = Files.readAttributes(file, BasicFileAttributes.class);
+        Version version = new Version(about.lastModifiedTime().to(TimeUnit.NANOSECONDS), about.size(), about.fileKey());
+        if (seen == null || !seen.version().equals(version)) {
+            seen = new Seen(version, read());
         }
+        return seen.provider();
     }
 
     private AwsCredentialsProvider read() {

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.net.ConnectException;
 import java.net.UnknownHostException;
+import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import javax.net.ssl.SSLException;
 import software.amazon.awssdk.core.exception.AbortedException;
@@ -13,6 +14,7 @@ import software.amazon.awssdk.core.exception.ApiCallAttemptTimeoutException;
 import software.amazon.awssdk.core.exception.ApiCallTimeoutException;
 import software.amazon.awssdk.core.exception.SdkClientException;
 import software.amazon.awssdk.core.exception.SdkServiceException;
+import software.amazon.awssdk.http.SdkHttpResponse;
 import software.amazon.awssdk.services.s3.model.S3Exception;
 
 /** What the SDK's failures mean: above all which of them says that an object is not there, and which says nothing of it (I-7). */
@@ -163,12 +165,18 @@ final class S3Failures {
     private static String describe(Throwable failure) {
         if (failure instanceof SdkServiceException answer) {
             String code = code(answer);
-            return answer.statusCode() + (code.isEmpty() ? "" : " " + code) + said(answer) + hint(answer, code);
+            String said = said(answer);
+            String word = code.isEmpty() && said.isEmpty() ? statusText(answer) : code;
+            return answer.statusCode() + (word.isEmpty() ? "" : " " + word) + said + hint(answer, code);
         }
-        if (String.valueOf(failure.getMessage()).startsWith(NO_KEYS_IN_THE_CHAIN)) {
+        String message = String.valueOf(failure.getMessage());
+        if (message.startsWith(RotatedFileCredentials.NONE)) {
+            return message;
+        }
+        if (message.startsWith(NO_KEYS_IN_THE_CHAIN)) {
             return "no credentials: none in the environment, in system properties, of a web identity, in profile files, of a container or of an instance";
         }
-        return failure.getClass().getSimpleName() + " " + oneLine(String.valueOf(failure.getMessage()), 300);
+        return failure.getClass().getSimpleName() + " " + oneLine(message, 300);
     }
 
     /** The store's own words, where it has any: which header, which right, which key. */
@@ -177,6 +185,20 @@ final class S3Failures {
                 ? s3.awsErrorDetails().errorMessage()
                 : null;
         return message == null || message.isBlank() ? "" : ": " + oneLine(message, 200);
+    }
+
+    /** What the status line says, which is all that the answer to a HEAD does. */
+    private static String statusText(SdkServiceException answer) {
+        return http(answer)
+                .flatMap(SdkHttpResponse::statusText)
+                .map(text -> oneLine(text, 50))
+                .orElse("");
+    }
+
+    private static Optional<SdkHttpResponse> http(SdkServiceException answer) {
+        return answer instanceof S3Exception s3 && s3.awsErrorDetails() != null
+                ? Optional.ofNullable(s3.awsErrorDetails().sdkHttpResponse())
+                : Optional.empty();
     }
 
     private static String hint(SdkServiceException answer, String code) {
@@ -195,14 +217,9 @@ final class S3Failures {
     }
 
     private static String header(SdkServiceException answer, String name) {
-        return answer instanceof S3Exception s3
-                        && s3.awsErrorDetails() != null
-                        && s3.awsErrorDetails().sdkHttpResponse() != null
-                ? s3.awsErrorDetails()
-                        .sdkHttpResponse()
-                        .firstMatchingHeader(name)
-                        .orElse("")
-                : "";
+        return http(answer)
+                .flatMap(response -> response.firstMatchingHeader(name))
+                .orElse("");
     }
 
     private static String oneLine(String text, int charsMax) {

@@ -1,6 +1,7 @@
 package io.varve.tiering.object;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.varve.tiering.object.StoreException.Kind;
 import io.varve.tiering.testing.FickleWire;
@@ -227,6 +228,19 @@ class PlainS3StoreIT extends ObjectStoreContract {
             assertThat(get(store.head("gone"))).isEmpty();
             server.always(new Trouble.Answer(404, "NoSuchBucket"));
             assertFails(store.head("gone"), Kind.NO_BUCKET);
+        }
+    }
+
+    /** S24: the answer to a HEAD has no body; what its status line says is better than a number. */
+    @Test
+    void aHeadThatIsRefusedIsToldInTheWordsOfItsStatusLine() throws Exception {
+        try (ObjectStore store = generic()) {
+            server.next(new Trouble.Answer(503, "SlowDown"));
+            assertThatThrownBy(store.head("k")::get)
+                    .satisfies(e -> assertThat(StoreFailures.of(e))
+                            .hasMessageEndingWith("HEAD k: 503 Service Unavailable")
+                            .extracting(StoreException::kind)
+                            .isEqualTo(Kind.THROTTLED));
         }
     }
 
