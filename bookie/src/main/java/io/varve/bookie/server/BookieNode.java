@@ -44,7 +44,6 @@ import io.varve.protocol.rpc.RpcServerOptions;
 import io.varve.protocol.runtime.SystemRandomness;
 import io.varve.tiering.api.ManifestEditor;
 import io.varve.tiering.api.Offloader;
-import io.varve.tiering.client.Tiering;
 import io.varve.tiering.client.TieringConfig;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
@@ -184,7 +183,7 @@ public final class BookieNode implements AutoCloseable {
         closeLater(server);
         closeLater(this::drain);
         meter();
-        Offloader offloader = parts.openOffloader(config, clusterId, first.bucketId(), Tiering.newestObject(first));
+        Offloader offloader = parts.openOffloader(config, clusterId, first.bucketId(), metadata::view);
         closeLater(offloader);
         BookieClient client = new RemoteBookieClient(BookieClientOptions.of(rpc));
         closeLater(client);

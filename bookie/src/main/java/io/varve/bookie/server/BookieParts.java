@@ -8,13 +8,13 @@ import io.varve.bookie.store.SegmentStore;
 import io.varve.bookie.store.StoreListener;
 import io.varve.bookie.store.StoreOptions;
 import io.varve.metadata.api.MetadataClient;
-import io.varve.metadata.model.ObjectRef;
+import io.varve.metadata.api.MetadataView;
 import io.varve.protocol.rpc.RpcClientOptions;
 import io.varve.tiering.api.ManifestEditor;
 import io.varve.tiering.api.MetadataBackups;
 import io.varve.tiering.api.Offloader;
 import io.varve.tiering.api.UploadSweep;
-import java.util.Optional;
+import java.util.function.Supplier;
 
 /**
  * What a bookie is made of beside itself, so that a test can put other things in the place of disks, metadata and buckets. What is opened here is closed by the
@@ -48,10 +48,10 @@ public interface BookieParts extends AutoCloseable {
      * The way to object storage.
      *
      * @param bucketId what the keys of the cluster's objects begin with
-     * @param known an object that the cluster has there, if any
+     * @param known the newest that is known of the metadata
      * @throws io.varve.base.StartupException NO_BUCKET
      */
-    Offloader openOffloader(BookieConfig config, String clusterId, String bucketId, Optional<ObjectRef> known);
+    Offloader openOffloader(BookieConfig config, String clusterId, String bucketId, Supplier<MetadataView> known);
 
     /** The way to manifests in object storage; asked for after {@link #openOffloader}. */
     ManifestEditor openManifestEditor();

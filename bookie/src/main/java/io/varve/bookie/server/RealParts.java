@@ -9,9 +9,9 @@ import io.varve.bookie.store.SegmentStore;
 import io.varve.bookie.store.StoreListener;
 import io.varve.bookie.store.StoreOptions;
 import io.varve.metadata.api.MetadataClient;
+import io.varve.metadata.api.MetadataView;
 import io.varve.metadata.client.MetadataClientOptions;
 import io.varve.metadata.client.RemoteMetadataClient;
-import io.varve.metadata.model.ObjectRef;
 import io.varve.protocol.rpc.RpcClientOptions;
 import io.varve.protocol.runtime.SystemClock;
 import io.varve.protocol.runtime.SystemRandomness;
@@ -21,7 +21,7 @@ import io.varve.tiering.api.Offloader;
 import io.varve.tiering.api.UploadSweep;
 import io.varve.tiering.client.Tiering;
 import io.varve.tiering.client.TieringConfig;
-import java.util.Optional;
+import java.util.function.Supplier;
 
 /** This machine's disks, and the metadata service and the bucket over the network. */
 final class RealParts implements BookieParts {
@@ -72,10 +72,11 @@ final class RealParts implements BookieParts {
     }
 
     @Override
-    public Offloader openOffloader(BookieConfig config, String clusterId, String bucketId, Optional<ObjectRef> known) {
+    public Offloader openOffloader(
+            BookieConfig config, String clusterId, String bucketId, Supplier<MetadataView> known) {
         tiering = Tiering.open(new TieringConfig(config.config()), bucketId, clock(), randomness(), registry, faults);
-        tiering.checkAtStart(clusterId, known);
-        tiering = tiering.claimedBy(clusterId, known);
+        tiering.checkAtStart(clusterId, Tiering.newestKey(known.get()));
+        tiering = tiering.claimedBy(clusterId, () -> Tiering.newestKey(known.get()));
         return tiering.newOffloader();
     }
 

@@ -25,7 +25,7 @@ final class ClusterOptions extends MetadataOptions {
     Tiering openStore(MetadataView view) {
         Tiering store = new StoreKeys(file(), overrides).open(view.bucketId());
         try {
-            store.checkHeld(view.clusterId(), Tiering.newestObject(view));
+            store.checkHeld(view.clusterId(), Tiering.newestKey(view));
             return store;
         } catch (RuntimeException e) {
             store.close();

@@ -91,7 +91,7 @@ final class RemoteParts implements ServingNode.Disconnect {
             FaultHandler faults) {
         Tiering opened = Tiering.open(config.tiering(), view.bucketId(), clock, randomness, registry, faults);
         try {
-            opened.checkHeldAtStart(view.clusterId(), Tiering.newestObject(view));
+            opened.checkHeldAtStart(view.clusterId(), Tiering.newestKey(view));
             return opened;
         } catch (RuntimeException e) {
             opened.close();

@@ -7,7 +7,11 @@ import io.varve.base.FaultHandler;
 import io.varve.base.Randomness;
 import io.varve.base.StartupException;
 import io.varve.metadata.api.MetadataView;
+import io.varve.metadata.model.ManifestRef;
 import io.varve.metadata.model.ObjectRef;
+import io.varve.metadata.model.PartitionState;
+import io.varve.metadata.model.SegmentDescriptor;
+import io.varve.metadata.model.Topic;
 import io.varve.tiering.api.ChainManifests;
 import io.varve.tiering.api.ManifestEditor;
 import io.varve.tiering.api.MetadataBackups;
@@ -39,7 +43,6 @@ import io.varve.tiering.tools.ObjectInspect;
 import io.varve.tiering.tools.TopicVerify;
 import java.io.IOException;
 import java.io.PrintStream;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -195,13 +198,17 @@ public final class Tiering implements AutoCloseable {
      * {@link #ownedBy}, which claims the bucket before it changes the first thing there: what the check at the start could not do, because the
      * store was away or slow or the check is switched off, is done then.
      *
-     * @param known an object that the cluster has there, if any
+     * @param known the key of an object that the cluster has there at that time, if any: a bucket that has neither that nor the mark is not begun anew unless the check is switched off
      */
-    public Tiering claimedBy(String clusterId, Optional<ObjectRef> known) {
+    public Tiering claimedBy(String clusterId, Supplier<Optional<String>> known) {
         ClusterMarker marker = new ClusterMarker(store, bucketId, clusterId);
         String token = Long.toHexString(randomness.nextLong());
-        Optional<String> held = config.get(TieringConfig.CHECK_AT_START) ? known.map(ObjectRef::key) : Optional.empty();
-        return with(new OwnedObjectStore(store, () -> marker.claim(token, held), marker::checkOurs, clock));
+        boolean isChecked = config.get(TieringConfig.CHECK_AT_START);
+        return with(new OwnedObjectStore(
+                store,
+                () -> marker.claim(token, isChecked ? known.get() : Optional.empty()),
+                marker::checkOurs,
+                clock));
     }
 
     private Tiering with(ObjectStore owned) {
@@ -247,16 +254,16 @@ public final class Tiering implements AutoCloseable {
      * keeps nobody from starting, nor does one that takes its time, for bookies hold what can't be uploaded yet.
      *
      * @param clusterId whose it must be
-     * @param known an object that the cluster has there, if any
+     * @param known the key of an object that the cluster has there, if any
      * @throws StartupException NO_BUCKET with one line, if the store answers and can't be used, is another cluster's, or isn't the one that the cluster's objects are in
      */
-    public void checkAtStart(String clusterId, Optional<ObjectRef> known) {
+    public void checkAtStart(String clusterId, Optional<String> known) {
         if (!config.get(TieringConfig.CHECK_AT_START)) {
             return;
         }
         CompletableFuture<Void> checked = newProbe(store).run().thenCompose(verdict -> {
             if (verdict.isSound()) {
-                return claim(clusterId, known.map(ObjectRef::key));
+                return claim(clusterId, known);
             }
             refuseUnlessAway(verdict.kind(), verdict.line());
             return CompletableFuture.completedFuture(null);
@@ -287,16 +294,16 @@ public final class Tiering implements AutoCloseable {
      * lost. What keeps that from being known keeps nobody from starting.
      *
      * @param clusterId whose it must be
-     * @param known an object that the cluster has there, if any
+     * @param known the key of an object that the cluster has there, if any
      * @throws StartupException NO_BUCKET with one line, like {@link #checkHeld}
      */
-    public void checkHeldAtStart(String clusterId, Optional<ObjectRef> known) {
+    public void checkHeldAtStart(String clusterId, Optional<String> known) {
         if (!config.get(TieringConfig.CHECK_AT_START)) {
             return;
         }
         try {
             new ClusterMarker(brief, bucketId, clusterId)
-                    .checkHeld(known.map(ObjectRef::key))
+                    .checkHeld(known)
                     .orTimeout(READER_START_WAIT_MS, TimeUnit.MILLISECONDS)
                     .join();
         } catch (CompletionException e) {
@@ -315,15 +322,13 @@ public final class Tiering implements AutoCloseable {
      * Looks whether it is the bucket that a cluster's objects are in, for tools that would take everything for lost in another one.
      *
      * @param clusterId whose it must be
-     * @param known an object that the cluster has there, if any
+     * @param known the key of an object that the cluster has there, if any
      * @throws StartupException NO_BUCKET with one line, if it is another cluster's or has neither the cluster's mark nor that object
      * @throws StoreException if the store doesn't tell
      */
-    public void checkHeld(String clusterId, Optional<ObjectRef> known) {
+    public void checkHeld(String clusterId, Optional<String> known) {
         try {
-            new ClusterMarker(store, bucketId, clusterId)
-                    .checkHeld(known.map(ObjectRef::key))
-                    .join();
+            new ClusterMarker(store, bucketId, clusterId).checkHeld(known).join();
         } catch (CompletionException e) {
             if (StoreFailures.root(e) instanceof StartupException refused) {
                 throw refused;
@@ -332,13 +337,28 @@ public final class Tiering implements AutoCloseable {
         }
     }
 
-    /** The object that a cluster wrote last, as far as its metadata says so without a look at manifests; the newest, for it is the least likely to be gone. */
-    public static Optional<ObjectRef> newestObject(MetadataView view) {
-        return view.topics().stream()
-                .flatMap(topic -> view.partitions(topic.id()).stream())
-                .flatMap(partition -> partition.chain().segments().stream())
-                .flatMap(segment -> segment.object().stream())
-                .max(Comparator.comparingLong(ObjectRef::attemptId));
+    /** The key of what a cluster wrote last, an object or the root of a manifest, by what its metadata says now; the newest, for it is the least likely to be gone. */
+    public static Optional<String> newestKey(MetadataView view) {
+        long newest = Long.MIN_VALUE;
+        Optional<String> key = Optional.empty();
+        for (Topic topic : view.topics()) {
+            for (PartitionState partition : view.partitions(topic.id())) {
+                // Attempts and generations are numbers of tasks, both.
+                ManifestRef manifest = partition.chain().manifest().orElse(null);
+                if (manifest != null && manifest.generation() > newest) {
+                    newest = manifest.generation();
+                    key = Optional.of(manifest.key());
+                }
+                for (SegmentDescriptor segment : partition.chain().segments()) {
+                    ObjectRef object = segment.object().orElse(null);
+                    if (object != null && object.attemptId() > newest) {
+                        newest = object.attemptId();
+                        key = Optional.of(object.key());
+                    }
+                }
+            }
+        }
+        return key;
     }
 
     /** Copies of the cluster's metadata in the bucket. */

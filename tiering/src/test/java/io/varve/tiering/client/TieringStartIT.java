@@ -5,14 +5,21 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.varve.base.Clock;
 import io.varve.base.StartupException;
+import io.varve.metadata.testing.StepClock;
 import io.varve.protocol.config.ConfigSchema;
 import io.varve.protocol.runtime.SystemClock;
+import io.varve.tiering.object.StoreException;
+import io.varve.tiering.object.StoreFailures;
 import io.varve.tiering.testing.PlainS3Server;
 import io.varve.tiering.testing.PlainS3Server.Trouble;
 import io.varve.tiering.testing.SteppedRandomness;
+import java.nio.ByteBuffer;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -65,6 +72,31 @@ class TieringStartIT {
         assertThatCode(() -> start("cluster-1")).doesNotThrowAnyException();
     }
 
+    /** S2: a bucket that somebody deleted and made anew, or an endpoint that leads elsewhere: a bookie that found it empty when it started, as it was then, must not begin it anew and say that all is well. */
+    @Test
+    void aBucketThatLostEverythingIsNotBegunAnewByWhoHasWrittenThere() {
+        StepClock clock = new StepClock(0);
+        AtomicReference<Optional<String>> newest = new AtomicReference<>(Optional.empty());
+        try (Tiering anybody = open("cluster-1", server.config(), clock);
+                Tiering bookie = open("cluster-1", server.config(), clock).claimedBy("cluster-1", newest::get)) {
+            bookie.store().put("cluster-1/1", ByteBuffer.allocate(1)).join();
+            newest.set(Optional.of("cluster-1/1"));
+            anybody.store()
+                    .deleteAll(List.of("cluster-1/1", "clusters/cluster-1.mark"))
+                    .join();
+            for (int attempt = 0; attempt < 3; attempt++) {
+                clock.advance(60_000);
+                assertThatThrownBy(bookie.store().put("cluster-1/2", ByteBuffer.allocate(1))::join)
+                        .satisfies(e -> assertThat(StoreFailures.of(e))
+                                .hasMessageContaining("is it another bucket")
+                                .extracting(StoreException::kind)
+                                .isEqualTo(StoreException.Kind.REFUSED));
+            }
+            anybody.store().put("cluster-1/1", ByteBuffer.allocate(1)).join();
+            bookie.store().put("cluster-1/2", ByteBuffer.allocate(1)).join();
+        }
+    }
+
     /** One broker with another prefix than the others would call the whole past lost. */
     @Test
     void whoOnlyReadsIsRefusedByAnotherClustersBucketAndByNothingElse() {
@@ -113,12 +145,16 @@ class TieringStartIT {
     }
 
     private static Tiering open(String cluster, Map<String, String> store) {
+        return open(cluster, store, SystemClock.INSTANCE);
+    }
+
+    private static Tiering open(String cluster, Map<String, String> store, Clock clock) {
         ConfigSchema schema = TieringConfig.addTo(ConfigSchema.of("test")).build();
         TieringConfig config = new TieringConfig(schema.check("test", store, Map.of(), Map.of()));
         return Tiering.open(
                 config,
                 cluster,
-                SystemClock.INSTANCE,
+                clock,
                 new SteppedRandomness(cluster.hashCode()),
                 new SimpleMeterRegistry(),
                 (what, fault) -> {
