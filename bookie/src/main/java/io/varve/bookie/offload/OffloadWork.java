@@ -8,6 +8,7 @@ import io.varve.metadata.api.MetadataView;
 import io.varve.metadata.model.BookieTask;
 import io.varve.metadata.model.SegmentDescriptor;
 import io.varve.metadata.model.Topic;
+import io.varve.tiering.api.OffloadFailedException;
 import io.varve.tiering.api.Offloader;
 import io.varve.tiering.api.Offloader.OffloadAttempt;
 import io.varve.tiering.api.RemoteReadException;
@@ -57,7 +58,7 @@ public final class OffloadWork implements TaskWork<BookieTask.Offload> {
     public CompletableFuture<TaskOutcome> start(BookieTask.Offload task, MetadataView view, BooleanSupplier wanted) {
         return CompletableFuture.supplyAsync(() -> begin(task, view, wanted), blocking)
                 .thenCompose(upload -> upload)
-                .exceptionally(failure -> new TaskOutcome.Failed(lineOf(failure)));
+                .exceptionally(failure -> new TaskOutcome.Failed(lineOf(failure), leftNothing(failure)));
     }
 
     private CompletableFuture<TaskOutcome> begin(BookieTask.Offload task, MetadataView view, BooleanSupplier wanted) {
@@ -87,7 +88,15 @@ public final class OffloadWork implements TaskWork<BookieTask.Offload> {
     }
 
     private static CompletableFuture<TaskOutcome> failed(String reason) {
-        return CompletableFuture.completedFuture(new TaskOutcome.Failed(reason));
+        return CompletableFuture.completedFuture(new TaskOutcome.Failed(reason, true));
+    }
+
+    private static boolean leftNothing(Throwable failure) {
+        return rootOf(failure) instanceof OffloadFailedException failed && failed.leftNothing();
+    }
+
+    private static Throwable rootOf(Throwable failure) {
+        return failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
     }
 
     private static void closeAll(List<SealedSegmentSource> sources) {
@@ -105,9 +114,7 @@ public final class OffloadWork implements TaskWork<BookieTask.Offload> {
 
     /** How work ended that threw: a broken invariant is no operating failure, and goes on to the runner. */
     static TaskOutcome failed(Throwable failure) {
-        Throwable root =
-                failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
-        if (root instanceof Error fault) {
+        if (rootOf(failure) instanceof Error fault) {
             throw fault;
         }
         return new TaskOutcome.Failed(lineOf(failure));
@@ -115,8 +122,7 @@ public final class OffloadWork implements TaskWork<BookieTask.Offload> {
 
     /** What went wrong, in a line that begins with its class: the metadata tells by it whether something is lost or only away. */
     static String lineOf(Throwable failure) {
-        Throwable root =
-                failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
+        Throwable root = rootOf(failure);
         return root instanceof RemoteReadException read
                 ? read.kind() + ": " + read.getMessage()
                 : String.valueOf(root.getMessage());

@@ -26,8 +26,19 @@ public sealed interface TaskOutcome {
         }
     }
 
-    /** It can't be done by this bookie now; a copy that was to be deleted is whole, and stays for readers. @param reason one line */
-    record Failed(String reason) implements TaskOutcome {}
+    /**
+     * It can't be done by this bookie now; a copy that was to be deleted is whole, and stays for readers.
+     *
+     * @param reason one line
+     * @param leftNothing of an upload: certainly no object came of it, nor will
+     */
+    record Failed(String reason, boolean leftNothing) implements TaskOutcome {
+
+        /** Something may have come of it. */
+        public Failed(String reason) {
+            this(reason, false);
+        }
+    }
 
     /** It could not be done now, but nobody else can do it better: this bookie tries it again later. @param reason one line */
     record TryAgain(String reason) implements TaskOutcome {}

@@ -12,6 +12,7 @@ import io.varve.metadata.api.MetadataListener;
 import io.varve.metadata.api.MetadataView;
 import io.varve.metadata.model.BookieTask;
 import io.varve.metadata.model.ManifestRef;
+import io.varve.protocol.runtime.LogLimiter;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.Set;
@@ -39,6 +40,9 @@ public final class TaskRunner implements AutoCloseable {
     private static final int DOUBLINGS_MAX = 16;
     private static final long CLOSE_MS_MAX = 2_000;
 
+    /** Between two lines about what doesn't come about, for each kind: while a store is away everything fails, again and again, and `varve status` says it all at once. */
+    private static final long TROUBLE_TOLD_MS = 10_000;
+
     private final BookieId self;
     private final MetadataClient metadata;
     private final Map<TaskKind, TaskWork<? extends BookieTask>> works;
@@ -47,6 +51,8 @@ public final class TaskRunner implements AutoCloseable {
     private final Randomness randomness;
     private final FaultHandler faults;
     private final TaskMetrics metrics;
+    private final Map<TaskKind, LogLimiter> failuresTold;
+    private final Map<TaskKind, LogLimiter> waitsTold;
     private final ScheduledExecutorService thread;
     private final MetadataListener listener = this::onChange;
     private final AtomicBoolean lookDue = new AtomicBoolean();
@@ -77,6 +83,8 @@ public final class TaskRunner implements AutoCloseable {
         this.randomness = randomness;
         this.faults = faults;
         this.metrics = new TaskMetrics(registry);
+        this.failuresTold = limiters(clock);
+        this.waitsTold = limiters(clock);
         ScheduledThreadPoolExecutor executor = new ScheduledThreadPoolExecutor(1, task -> {
             Thread made = new Thread(task, "bookie-tasks");
             made.setDaemon(true);
@@ -84,6 +92,14 @@ public final class TaskRunner implements AutoCloseable {
         });
         executor.setRemoveOnCancelPolicy(true);
         this.thread = executor;
+    }
+
+    private static Map<TaskKind, LogLimiter> limiters(Clock clock) {
+        EnumMap<TaskKind, LogLimiter> limiters = new EnumMap<>(TaskKind.class);
+        for (TaskKind kind : TaskKind.values()) {
+            limiters.put(kind, new LogLimiter(clock, TROUBLE_TOLD_MS));
+        }
+        return limiters;
     }
 
     /** Begins with what stands now. */
@@ -228,18 +244,48 @@ public final class TaskRunner implements AutoCloseable {
                     edited.manifest().map(ManifestRef::segments).orElse(0L));
             report(task, () -> metadata.commitManifest(task.taskId(), edited.manifest(), edited.superseded()));
         } else if (outcome instanceof TaskOutcome.Failed failed) {
-            LOG.warn("event=task-failed task={} kind={} reason=\"{}\"", task.taskId(), kind.label(), failed.reason());
-            report(task, () -> metadata.failTask(task.taskId(), failed.reason()));
+            tell(task, kind, failed);
+            report(task, () -> metadata.failTask(task.taskId(), failed.reason(), failed.leftNothing()));
         } else if (outcome instanceof TaskOutcome.TryAgain again) {
             long waitMs = waitMs(board.tries(task.taskId()));
+            tell(task, kind, waitMs, again);
+            board.tryAgain(task.taskId(), clock.nanoTime() + TimeUnit.MILLISECONDS.toNanos(waitMs));
+            look();
+        }
+    }
+
+    private void tell(BookieTask task, TaskKind kind, TaskOutcome.Failed failed) {
+        LogLimiter limiter = failuresTold.get(kind);
+        if (limiter.mayLog()) {
+            LOG.warn(
+                    "event=task-failed task={} kind={} what=\"{}\" reason=\"{}\" heldBack={}",
+                    task.taskId(),
+                    kind.label(),
+                    task,
+                    failed.reason(),
+                    limiter.heldBack());
+        } else {
+            LOG.debug("event=task-failed task={} kind={} reason=\"{}\"", task.taskId(), kind.label(), failed.reason());
+        }
+    }
+
+    private void tell(BookieTask task, TaskKind kind, long waitMs, TaskOutcome.TryAgain again) {
+        LogLimiter limiter = waitsTold.get(kind);
+        if (limiter.mayLog()) {
             LOG.info(
+                    "event=task-again task={} kind={} waitMs={} reason=\"{}\" heldBack={}",
+                    task.taskId(),
+                    kind.label(),
+                    waitMs,
+                    again.reason(),
+                    limiter.heldBack());
+        } else {
+            LOG.debug(
                     "event=task-again task={} kind={} waitMs={} reason=\"{}\"",
                     task.taskId(),
                     kind.label(),
                     waitMs,
                     again.reason());
-            board.tryAgain(task.taskId(), clock.nanoTime() + TimeUnit.MILLISECONDS.toNanos(waitMs));
-            look();
         }
     }
 

@@ -92,6 +92,9 @@ class TaskRunnerTest {
         metadata.give(offload(2));
         offloads.next().end(new TaskOutcome.Failed("disk"));
         assertThat(metadata.reports.take()).isEqualTo("fail 2 disk");
+        metadata.give(offload(3));
+        offloads.next().end(new TaskOutcome.Failed("away", true));
+        assertThat(metadata.reports.take()).isEqualTo("fail 3 away, and nothing is left");
     }
 
     /** I-10: the key of an upload may have been written by the process before, whose commit may still come; other bytes must not come under it. */
@@ -312,7 +315,8 @@ class TaskRunnerTest {
                 case "commitOffload" -> report("commit " + args[0]);
                 case "commitManifest" -> report("commit manifest " + args[0] + " " + args[1] + " " + args[2]);
                 case "completeTask" -> report("complete " + args[0]);
-                case "failTask" -> report("fail " + args[0] + " " + args[1]);
+                case "failTask" ->
+                    report("fail " + args[0] + " " + args[1] + ((boolean) args[2] ? ", and nothing is left" : ""));
                 default -> throw new UnsupportedOperationException(method.getName());
             };
         }

@@ -142,8 +142,15 @@ public interface MetadataClient extends AutoCloseable {
     /**
      * Records that a task can't be done by its bookie now; the service cleans up after it and gives the work out again later. A bookie that says so of a copy that it should delete has read all of it,
      * and doesn't see the object that takes its place: the copy is read again from then on.
+     *
+     * @param leftNothing of an {@link io.varve.metadata.model.BookieTask.Offload}: certainly no object came of it, nor will, so that there is none to be deleted
      */
-    CompletableFuture<Void> failTask(long taskId, String reason);
+    CompletableFuture<Void> failTask(long taskId, String reason, boolean leftNothing);
+
+    /** The same of what may have left something. */
+    default CompletableFuture<Void> failTask(long taskId, String reason) {
+        return failTask(taskId, reason, false);
+    }
 
     /** Records that a deletion was carried out, or a copy is complete, verified and durable. */
     CompletableFuture<Void> completeTask(long taskId);

@@ -208,9 +208,12 @@ public abstract class CommandingClient implements MetadataClient {
     }
 
     @Override
-    public CompletableFuture<Void> failTask(long taskId, String reason) {
+    public CompletableFuture<Void> failTask(long taskId, String reason, boolean leftNothing) {
         return submitVoid(command()
-                .setFailTask(FailTaskCommand.newBuilder().setTask(taskId).setReason(shortened(reason))));
+                .setFailTask(FailTaskCommand.newBuilder()
+                        .setTask(taskId)
+                        .setReason(shortened(reason))
+                        .setLeftNothing(leftNothing)));
     }
 
     @Override

@@ -61,6 +61,6 @@ record DeadObject(Retry when, Optional<Held> held) {
 
     /** After one more failure. */
     DeadObject later(long nowMs, String reason) {
-        return new DeadObject(Retry.after(when.attempts(), nowMs, reason), held);
+        return new DeadObject(Retry.afterUnhurried(when.attempts(), nowMs, reason), held);
     }
 }

@@ -118,11 +118,7 @@ public final class MetadataStateMachine {
             case ALLOCATE_PRODUCER_IDS -> allocateProducerIds(draft, reply);
             case COMMIT_OFFLOAD -> TaskCommands.commitOffload(draft, command.getCommitOffload());
             case COMMIT_MANIFEST -> ManifestCommands.commit(draft, command.getCommitManifest());
-            case FAIL_TASK ->
-                TaskCommands.fail(
-                        draft,
-                        command.getFailTask().getTask(),
-                        command.getFailTask().getReason());
+            case FAIL_TASK -> TaskCommands.fail(draft, command.getFailTask());
             case COMPLETE_TASK ->
                 TaskCommands.complete(draft, command.getCompleteTask().getTask());
             case CONFIRM_REPLICA ->

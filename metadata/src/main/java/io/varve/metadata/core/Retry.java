@@ -17,6 +17,9 @@ record Retry(int attempts, long notBeforeMs, String reason) {
     /** What failed because a store or a bookie was away is to go on soon after it is back (C15 of the user reports). */
     private static final long LONGEST_WAIT_MS = 30_000;
 
+    /** Nobody waits for a deletion; and there may be thousands of them, all tried again and again as long as a store is away. */
+    private static final long LONGEST_WAIT_UNHURRIED_MS = 300_000;
+
     Retry {
         reason = reason.length() <= REASON_LENGTH_MAX ? reason : reason.substring(0, REASON_LENGTH_MAX);
     }
@@ -28,7 +31,16 @@ record Retry(int attempts, long notBeforeMs, String reason) {
 
     /** After one more failure: each wait is twice the one before, up to half a minute. */
     static Retry after(int attemptsBefore, long nowMs, String reason) {
+        return after(attemptsBefore, nowMs, LONGEST_WAIT_MS, reason);
+    }
+
+    /** The same, up to five minutes, of what nobody waits for. */
+    static Retry afterUnhurried(int attemptsBefore, long nowMs, String reason) {
+        return after(attemptsBefore, nowMs, LONGEST_WAIT_UNHURRIED_MS, reason);
+    }
+
+    private static Retry after(int attemptsBefore, long nowMs, long longestWaitMs, String reason) {
         long wait = FIRST_WAIT_MS << Math.min(attemptsBefore, 20);
-        return new Retry(attemptsBefore + 1, nowMs + Math.min(wait, LONGEST_WAIT_MS), reason);
+        return new Retry(attemptsBefore + 1, nowMs + Math.min(wait, longestWaitMs), reason);
     }
 }

@@ -10,6 +10,7 @@ import io.varve.metadata.model.ObjectRef;
 import io.varve.metadata.model.Replica;
 import io.varve.metadata.model.SegmentDescriptor;
 import io.varve.protocol.meta.CommitOffloadCommand;
+import io.varve.protocol.meta.FailTaskCommand;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -61,10 +62,17 @@ final class TaskCommands {
         }
     }
 
-    static void fail(Draft draft, long taskId, String reason) {
-        BookieTask task = find(draft, taskId);
+    static void fail(Draft draft, FailTaskCommand command) {
+        BookieTask task = find(draft, command.getTask());
+        String reason = command.getReason();
         if (task instanceof BookieTask.Offload offload) {
-            draft.withdraw(task, draft.nowMs());
+            if (command.getLeftNothing()) {
+                // While a store is away each segment is tried every half a minute, and to have all those keys deleted,
+                // none of which was ever written, would be most of the work there is.
+                draft.remove(task);
+            } else {
+                draft.withdraw(task, draft.nowMs());
+            }
             offload.segments().forEach(id -> draft.retryLater(id, reason));
         } else if (task instanceof BookieTask.CopyReplica copy) {
             draft.remove(task);

@@ -149,6 +149,27 @@ class PlannersTest {
         assertThat(cluster.image().failure(segment.id())).isEmpty();
     }
 
+    /** While a store is away attempts fail for hours; keys under which nothing was ever written are no work for anybody (S24). */
+    @Test
+    void anAttemptThatCertainlyLeftNothingLeavesNothingToBeDeleted() {
+        SegmentDescriptor segment =
+                sealed(partition("segment.bytes", "1024"), 1).get(0);
+        for (int attempt = 1; attempt <= 5; attempt++) {
+            cluster.nowMs += 60_000;
+            cluster.plan();
+            Offload upload = cluster.tasks(Offload.class).get(0);
+            cluster.done(MetadataCommand.newBuilder()
+                    .setFailTask(FailTaskCommand.newBuilder()
+                            .setTask(upload.taskId())
+                            .setReason("FORBIDDEN: who are you")
+                            .setLeftNothing(true)));
+            assertThat(cluster.image().failure(segment.id()).orElseThrow().attempts())
+                    .isEqualTo(attempt);
+        }
+        assertThat(cluster.image().taskIndex().deadObjects()).isEmpty();
+        assertThat(cluster.tasks(DeleteObject.class)).isEmpty();
+    }
+
     @Test
     void anOffloadIsCommittedOnlyForTheAttemptThatStands_I10() {
         PartitionId partition = partition("segment.bytes", "1024");
@@ -472,6 +493,18 @@ class PlannersTest {
         cluster.plan();
         cluster.tasks(DeleteObject.class).forEach(cluster::complete);
         assertThat(cluster.image().alarms()).isEmpty();
+    }
+
+    /** C15: uploads go on soon after the store is back; ten thousand deletions that fail must not be all that the metadata does meanwhile. */
+    @Test
+    void aDeletionThatFailsIsTriedMoreRarelyInTheEndThanAnUpload() {
+        for (int attempts = 0; attempts < 5; attempts++) {
+            assertThat(Retry.afterUnhurried(attempts, 0, "")).isEqualTo(Retry.after(attempts, 0, ""));
+        }
+        assertThat(Retry.after(1_000, 0, "").notBeforeMs()).isEqualTo(30_000);
+        assertThat(Retry.afterUnhurried(1_000, 0, "").notBeforeMs()).isEqualTo(300_000);
+        assertThat(new DeadObject(new Retry(1_000, 0)).later(0, "").when().notBeforeMs())
+                .isEqualTo(300_000);
     }
 
     /** What is there already falls under what is configured now, shorter or longer. */

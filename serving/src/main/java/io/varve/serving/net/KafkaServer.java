@@ -21,6 +21,7 @@ import io.netty.util.concurrent.DefaultThreadFactory;
 import io.varve.base.Clock;
 import io.varve.base.FaultHandler;
 import io.varve.base.StartupException;
+import io.varve.protocol.runtime.LogLimiter;
 import io.varve.serving.core.admission.ConnectionCount;
 import io.varve.serving.request.RequestProcessor;
 import io.varve.serving.session.ClientSession;
@@ -44,6 +45,10 @@ import org.slf4j.LoggerFactory;
 public final class KafkaServer implements AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(KafkaServer.class);
+
+    /** Between two lines about what clients do. */
+    private static final long LOG_PERIOD_MS = 1_000;
+
     private static final int FLUSHES_TOGETHER_MAX = 256;
     private static final WriteBufferWaterMark WRITE_MARKS = new WriteBufferWaterMark(256 * 1024, 1024 * 1024);
 
@@ -76,7 +81,7 @@ public final class KafkaServer implements AutoCloseable {
                 clock,
                 faults,
                 LOG,
-                new LogLimiter(clock),
+                new LogLimiter(clock, LOG_PERIOD_MS),
                 this::onClosed);
     }
 

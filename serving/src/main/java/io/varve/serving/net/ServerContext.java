@@ -2,6 +2,7 @@ package io.varve.serving.net;
 
 import io.varve.base.Clock;
 import io.varve.base.FaultHandler;
+import io.varve.protocol.runtime.LogLimiter;
 import io.varve.serving.request.RequestProcessor;
 import java.util.function.Consumer;
 import org.slf4j.Logger;

@@ -15,7 +15,7 @@ public interface Offloader extends AutoCloseable {
      *
      * @param sources adjoining segments of one partition in order; closed by the offloader in every case
      * @param wanted asked before each piece that is read or sent; when it isn't, the attempt fails before it has made an object, for whoever took it back deletes what it left, and not for ever. Any thread
-     * @return fails with {@link java.io.IOException} and one line that says why, as {@code CLASS: text}
+     * @return fails with {@link OffloadFailedException} and one line that says why, as {@code CLASS: text}
      */
     CompletableFuture<ObjectRef> offload(
             OffloadAttempt attempt, List<SealedSegmentSource> sources, BooleanSupplier wanted);

@@ -17,6 +17,9 @@ public final class OwnedObjectStore extends WrappedObjectStore {
     /** How long a look is good for. */
     static final long LOOK_MS = 10_000;
 
+    /** Why a call was not made of which the failure's own words say nothing: it asked for something else. */
+    private static final String UNKNOWN = "whose the bucket is can't be known: ";
+
     private final Supplier<CompletableFuture<Void>> claim;
     private final Supplier<CompletableFuture<Void>> look;
     private final Clock clock;
@@ -60,9 +63,13 @@ public final class OwnedObjectStore extends WrappedObjectStore {
     }
 
     private static CompletableFuture<Void> refused(Throwable failure) {
-        StoreException trouble = StoreFailures.root(failure) instanceof StartupException refused
-                ? new StoreException(StoreException.Kind.REFUSED, refused.getMessage(), refused)
-                : StoreFailures.of(failure);
-        return CompletableFuture.failedFuture(trouble);
+        if (StoreFailures.root(failure) instanceof StartupException refused) {
+            return CompletableFuture.failedFuture(
+                    StoreException.notMade(StoreException.Kind.REFUSED, refused.getMessage(), refused));
+        }
+        StoreException trouble = StoreFailures.of(failure);
+        boolean saysItself = trouble.kind() == StoreException.Kind.REFUSED;
+        return CompletableFuture.failedFuture(
+                StoreException.notMade(trouble.kind(), (saysItself ? "" : UNKNOWN) + trouble.getMessage(), trouble));
     }
 }

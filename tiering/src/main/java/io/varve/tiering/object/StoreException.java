@@ -6,16 +6,32 @@ public final class StoreException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
     private final Kind kind;
+    private final boolean made;
 
     /** @param message one line: the verb, the key and what the store said */
     public StoreException(Kind kind, String message, Throwable cause) {
+        this(kind, message, cause, true);
+    }
+
+    private StoreException(Kind kind, String message, Throwable cause, boolean made) {
         super(message, cause);
         this.kind = kind;
+        this.made = made;
+    }
+
+    /** Of a call that was never handed to the store, for what had to be known before it was not to be had: this is why. */
+    public static StoreException notMade(Kind kind, String message, Throwable cause) {
+        return new StoreException(kind, message, cause, false);
     }
 
     /** @param message one line: the verb, the key and what the store said */
     public StoreException(Kind kind, String message) {
         this(kind, message, null);
+    }
+
+    /** Whether the call may have been made; false only if it certainly wasn't. */
+    public boolean mayHaveBeenMade() {
+        return made;
     }
 
     /** What kind of trouble. */

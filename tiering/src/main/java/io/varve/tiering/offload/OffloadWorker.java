@@ -5,6 +5,7 @@ import io.varve.base.Clock;
 import io.varve.base.FaultHandler;
 import io.varve.metadata.model.ObjectKeys;
 import io.varve.metadata.model.ObjectRef;
+import io.varve.tiering.api.OffloadFailedException;
 import io.varve.tiering.api.Offloader;
 import io.varve.tiering.api.RemoteReadException;
 import io.varve.tiering.api.SealedSegmentSource;
@@ -164,6 +165,7 @@ public final class OffloadWorker implements Offloader {
         private final BooleanSupplier wanted;
         private final OffloadMetrics.Pending pending;
         private final CompletableFuture<ObjectRef> done;
+        private UploadStream stream;
 
         Attempt(
                 OffloadAttempt attempt,
@@ -202,13 +204,8 @@ public final class OffloadWorker implements Offloader {
         void giveUp(String kind, IOException why) {
             closeSources();
             metrics.failed(pending, kind, why.getMessage());
-            log.warn(
-                    "event=offload_failed partition={} attempt={} kind={} reason=\"{}\"",
-                    attempt.partition(),
-                    attempt.attemptId(),
-                    kind,
-                    why.getMessage());
-            done.completeExceptionally(new IOException(kind + ": " + why.getMessage(), why));
+            boolean leftNothing = stream == null || !stream.mayHaveMadeObject();
+            done.completeExceptionally(new OffloadFailedException(kind + ": " + why.getMessage(), leftNothing, why));
         }
 
         private ObjectRef carryOut() throws IOException {
@@ -237,8 +234,7 @@ public final class OffloadWorker implements Offloader {
         }
 
         private ObjectBuilder.Written upload(String key) throws IOException {
-            UploadStream stream =
-                    new UploadStream(store, key, buffers, settings.partsInFlightMax(), rate, bytesExpected());
+            stream = new UploadStream(store, key, buffers, settings.partsInFlightMax(), rate, bytesExpected());
             ObjectBuilder.Memory memory = takeMemory();
             try {
                 ObjectBuilder<IOException> builder = new ObjectBuilder<>(

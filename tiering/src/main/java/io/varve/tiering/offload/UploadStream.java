@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Semaphore;
+import java.util.function.Supplier;
 
 /**
  * An object on its way into the store: a single PUT if it fits into one part, else a multipart upload that sends parts while the next is
@@ -29,6 +30,7 @@ final class UploadStream implements ObjectBuilder.Sink<IOException> {
 
     private ByteBuffer filling;
     private String uploadId;
+    private boolean mayHaveMade;
 
     /** @param bytesExpected of the object, nearly; {@link Long#MAX_VALUE} if nobody knows */
     UploadStream(
@@ -75,6 +77,11 @@ final class UploadStream implements ObjectBuilder.Sink<IOException> {
         }
     }
 
+    /** Whether an object may be under the key, or may yet come to be there: a call that makes it was handed to the store. */
+    boolean mayHaveMadeObject() {
+        return mayHaveMade;
+    }
+
     /** Drops what was begun. Never fails: what stays behind is found by its age. */
     void abort() {
         releaseFilling();
@@ -88,9 +95,22 @@ final class UploadStream implements ObjectBuilder.Sink<IOException> {
         ByteBuffer body = filling.flip();
         filling = null;
         rate.take(body.remaining());
-        CompletableFuture<Void> sent = store.put(key, body);
-        sent.whenComplete((done, failure) -> buffers.give(body));
-        await(sent);
+        make(() -> {
+            CompletableFuture<Void> sent = store.put(key, body);
+            sent.whenComplete((done, failure) -> buffers.give(body));
+            return sent;
+        });
+    }
+
+    /** @param call makes the object */
+    private void make(Supplier<CompletableFuture<Void>> call) throws IOException {
+        mayHaveMade = true;
+        try {
+            await(call.get());
+        } catch (IOException e) {
+            mayHaveMade = !(e.getCause() instanceof StoreException store) || store.mayHaveBeenMade();
+            throw e;
+        }
     }
 
     private void sendPart() throws IOException {
@@ -116,7 +136,7 @@ final class UploadStream implements ObjectBuilder.Sink<IOException> {
             sent.add(await(part));
         }
         try {
-            await(store.completeUpload(key, uploadId, sent));
+            make(() -> store.completeUpload(key, uploadId, sent));
         } catch (UploadGoneException gone) {
             // An earlier completion may have been carried out and its answer lost. The object tells: what is there is
             // verified anyway.

@@ -140,7 +140,11 @@ class ClusterMarkerTest {
         assertFails(old.deleteAll(List.of("c-0/3")), StoreException.Kind.REFUSED);
         ObjectStore restored = owned(mark("c-0", "c-1"), Optional.empty(), clock);
         store.once(Verb.GET, new Fault.Fail(StoreException.Kind.UNREACHABLE));
-        assertFails(restored.delete("c-0/3"), StoreException.Kind.UNREACHABLE);
+        assertThatThrownBy(restored.delete("c-0/3")::get)
+                .satisfies(e -> assertThat(StoreFailures.of(e))
+                        .hasMessageStartingWith("whose the bucket is can't be known: ")
+                        .extracting(StoreException::kind)
+                        .isEqualTo(StoreException.Kind.UNREACHABLE));
         assertThat(memory.objects()).containsKey("c-0/3");
         restored.delete("c-0/3").get();
         assertThat(memory.objects()).doesNotContainKey("c-0/3");

@@ -8,12 +8,14 @@ import io.varve.base.InvariantViolation;
 import io.varve.metadata.model.ObjectRef;
 import io.varve.protocol.runtime.SystemClock;
 import io.varve.sim.RecordingFaultHandler;
+import io.varve.tiering.api.OffloadFailedException;
 import io.varve.tiering.api.Offloader;
 import io.varve.tiering.api.SealedSegmentSource;
 import io.varve.tiering.compress.Lz4FrameCompression;
 import io.varve.tiering.object.DeadlineObjectStore;
 import io.varve.tiering.object.ObjectStore;
 import io.varve.tiering.object.ObjectStore.Verb;
+import io.varve.tiering.object.OwnedObjectStore;
 import io.varve.tiering.object.StoreException;
 import io.varve.tiering.read.ObjectWalk;
 import io.varve.tiering.testing.FaultyObjectStore;
@@ -23,6 +25,7 @@ import io.varve.tiering.testing.TestSegments;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -165,7 +168,7 @@ class OffloadWorkerTest {
     void anAttemptBeyondTheQueueIsRefusedAtOnceAndItsSourcesAreClosed() throws Exception {
         faulty.always(Verb.PUT, new Fault.Hold());
         List<TestSegments.Source> sources = new ArrayList<>();
-        List<java.util.concurrent.CompletableFuture<ObjectRef>> attempts = new ArrayList<>();
+        List<CompletableFuture<ObjectRef>> attempts = new ArrayList<>();
         for (int i = 0; i < 5; i++) {
             TestSegments.Source source =
                     TestSegments.segment(1, 0, 5, 300, true).source();
@@ -196,6 +199,41 @@ class OffloadWorkerTest {
         }
         assertThat(memory.objects()).isEmpty();
         assertThat(memory.openUploads()).isZero();
+    }
+
+    /** S24: while a store is away attempts fail by the thousand, and a key that was never written needn't be deleted. */
+    @Test
+    void anAttemptSaysWhetherAnObjectCanHaveComeOfIt() throws Exception {
+        TestSegments.Segment small = TestSegments.segment(1, 0, 20, 1000, false);
+        TestSegments.Segment large = TestSegments.segment(1, 0, 500, 1000, false);
+        faulty.once(Verb.PUT, new Fault.Fail(StoreException.Kind.TIMED_OUT));
+        assertThat(leftNothing(worker, small)).as("it may yet be done").isFalse();
+        faulty.once(Verb.PUT, new Fault.Flip(70));
+        assertThat(leftNothing(worker, small)).as("it was, and isn't right").isFalse();
+        faulty.once(Verb.COMPLETE_UPLOAD, new Fault.Hang());
+        assertThat(leftNothing(worker, large)).as("it may yet be completed").isFalse();
+        faulty.once(Verb.PUT_PART, new Fault.Hang());
+        assertThat(leftNothing(worker, large)).as("nobody completes it").isTrue();
+        faulty.once(Verb.CREATE_UPLOAD, new Fault.Hang());
+        assertThat(leftNothing(worker, large)).isTrue();
+        ObjectStore unowned = new OwnedObjectStore(store, this::away, this::away, SystemClock.INSTANCE);
+        try (OffloadWorker stranger = worker(unowned, 0)) {
+            assertThat(leftNothing(stranger, small))
+                    .as("whose the bucket is isn't known")
+                    .isTrue();
+        }
+        small.entries().get(7).put(100, (byte) ~small.entries().get(7).get(100));
+        assertThat(leftNothing(worker, small)).as("the local copy is damaged").isTrue();
+    }
+
+    private CompletableFuture<Void> away() {
+        return CompletableFuture.failedFuture(new StoreException(StoreException.Kind.THROTTLED, "away"));
+    }
+
+    private boolean leftNothing(OffloadWorker by, TestSegments.Segment segment) throws Exception {
+        return by.offload(attempt(), List.of(segment.source()))
+                .handle((object, failure) -> ((OffloadFailedException) failure).leftNothing())
+                .get(10, TimeUnit.SECONDS);
     }
 
     /** S5: a deletion is durable in the metadata until the store says that the object is gone. */
@@ -265,6 +303,10 @@ class OffloadWorkerTest {
     }
 
     private OffloadWorker worker(long bytesPerSecond) {
+        return worker(store, bytesPerSecond);
+    }
+
+    private OffloadWorker worker(ObjectStore store, long bytesPerSecond) {
         return new OffloadWorker(
                 store,
                 TestSegments.CLUSTER,
