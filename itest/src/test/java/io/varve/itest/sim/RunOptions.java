@@ -116,6 +116,7 @@ record RunOptions(
                 smallBytes,
                 random.between(100, 1_000),
                 random.between(500, 3_000),
+                300_000,
                 random.between(100, 1_000),
                 random.between(100, 3_000),
                 1 + random.nextInt(4),

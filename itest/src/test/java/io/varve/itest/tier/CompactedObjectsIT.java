@@ -39,7 +39,7 @@ class CompactedObjectsIT {
     private static final int SEGMENT_BYTES = 128 * 1024;
     private static final Duration PATIENCE = Duration.ofMinutes(3);
 
-    /** An upload that its bookie's death cut off may go on for five minutes, as far as anybody knows; only then what it made is deleted. */
+    /** An upload of what compaction replaces meanwhile may go on for five minutes, as far as anybody knows; only then what it made is deleted. */
     private static final Duration PATIENCE_WITH_UPLOADS = Duration.ofMinutes(7);
 
     @RegisterExtension
@@ -55,6 +55,7 @@ class CompactedObjectsIT {
                 .withBroker("log.cleaner.backoff.ms", "100")
                 .withBookie("tiering.backup.interval.ms", "1000")
                 .withMetadata("metadata.offload.delay.ms", "100")
+                .withMetadata("metadata.upload.abandoned.ms", "5000")
                 .withMetadata("metadata.offload.small.bytes", "1")
                 .withMetadata("metadata.offload.merge.bytes", Integer.toString(4 * SEGMENT_BYTES)));
         try (MetadataLink open = MetadataLink.open(cluster.layout().metadataNodes(), PATIENCE)) {

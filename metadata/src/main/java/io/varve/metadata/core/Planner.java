@@ -21,7 +21,7 @@ import java.util.TreeMap;
  */
 public final class Planner {
 
-    /** How long an attempt that was taken back, or whose bookie went away, may go on writing its object. */
+    /** How long an attempt that was taken back by what an owner or an operator asked for may go on writing its object; and any other, unless the settings say otherwise. */
     static final long ABANDONED_ATTEMPT_MS = 300_000;
 
     /** What one plan holds at most: a bound on one command's size and on how long it is decided. */

@@ -10,6 +10,7 @@ import io.varve.base.Invariant;
  * @param offloadSmallBytes a stretch smaller than this, and smaller than half of {@code segment.bytes}, waits for more
  * @param offloadSmallWaitMs how long at most
  * @param taskDeadlineMs after how long an offload or a copy is taken back and given out again
+ * @param abandonedAttemptMs how long an attempt that was taken back, or whose bookie went away, may go on writing its object for all anybody knows; only then that is deleted
  * @param confirmDelayMs how long after its seal a segment's unconfirmed replicas are waited for
  * @param repairDelayMs how long a bookie that went away is waited for before its replicas count as missing
  * @param offloadsPerBookie how many offloads a bookie has at a time
@@ -25,6 +26,7 @@ public record PlannerSettings(
         long offloadSmallBytes,
         long offloadSmallWaitMs,
         long taskDeadlineMs,
+        long abandonedAttemptMs,
         long confirmDelayMs,
         long repairDelayMs,
         int offloadsPerBookie,
@@ -35,8 +37,21 @@ public record PlannerSettings(
         long clientForgetMs) {
 
     /** What is used unless an operator says otherwise. */
-    public static final PlannerSettings DEFAULT =
-            new PlannerSettings(1_000, 256 << 20, 8 << 20, 60_000, 600_000, 30_000, 600_000, 4, 2, 32, 64, 4, 600_000);
+    public static final PlannerSettings DEFAULT = new PlannerSettings(
+            1_000,
+            256 << 20,
+            8 << 20,
+            60_000,
+            600_000,
+            Planner.ABANDONED_ATTEMPT_MS,
+            30_000,
+            600_000,
+            4,
+            2,
+            32,
+            64,
+            4,
+            600_000);
 
     public PlannerSettings {
         Invariant.check(

@@ -29,7 +29,7 @@ final class TaskPlanner {
                 planner.step(PlanStep.newBuilder()
                         .setWithdrawTask(WithdrawTaskStep.newBuilder()
                                 .setTask(given.task().taskId())
-                                .setObjectNotBeforeMs(planner.nowMs + Planner.ABANDONED_ATTEMPT_MS)));
+                                .setObjectNotBeforeMs(planner.nowMs + planner.settings.abandonedAttemptMs())));
             }
         }
         deleteObjects(planner);

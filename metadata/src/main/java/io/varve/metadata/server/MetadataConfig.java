@@ -136,6 +136,12 @@ public record MetadataConfig(
                     1_000,
                     Long.MAX_VALUE)
             .withDefault("600000");
+    private static final ConfigKey<Long> ABANDONED_MS = ConfigKey.number(
+                    "metadata.upload.abandoned.ms",
+                    "An upload whose bookie went away may go on for so long, as far as anybody knows; what it made is deleted then.",
+                    0,
+                    86_400_000)
+            .withDefault("300000");
     private static final ConfigKey<Long> CONFIRM_MS = ConfigKey.number(
                     "metadata.confirm.delay.ms",
                     "How long a replica that was behind at the seal is waited for before it is completed by copying.",
@@ -188,6 +194,7 @@ public record MetadataConfig(
                     MANIFEST_SEGMENTS,
                     MANIFESTS,
                     TASK_MS,
+                    ABANDONED_MS,
                     CONFIRM_MS,
                     REPAIR_MS,
                     COPIES)
@@ -254,6 +261,7 @@ public record MetadataConfig(
                 config.get(OFFLOAD_SMALL_BYTES),
                 config.get(OFFLOAD_WAIT_MS),
                 config.get(TASK_MS),
+                config.get(ABANDONED_MS),
                 config.get(CONFIRM_MS),
                 config.get(REPAIR_MS),
                 config.get(OFFLOADS),

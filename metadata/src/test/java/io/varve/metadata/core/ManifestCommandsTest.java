@@ -38,7 +38,7 @@ class ManifestCommandsTest {
 
     {
         cluster.settings =
-                new PlannerSettings(1_000, 256 << 20, 0, 0, 600_000, 30_000, 600_000, 4, 2, 32, 4, 2, 600_000);
+                new PlannerSettings(1_000, 256 << 20, 0, 0, 600_000, 300_000, 30_000, 600_000, 4, 2, 32, 4, 2, 600_000);
     }
 
     private PartitionId partition(String... configs) {
@@ -199,7 +199,7 @@ class ManifestCommandsTest {
     private PartitionId partlyRewritten() {
         PartitionId partition = partition(endless());
         cluster.settings = new PlannerSettings(
-                1_000, 256 << 20, 1 << 20, 5_000, 600_000, 30_000, 600_000, 4, 2, 32, 2, 2, 600_000);
+                1_000, 256 << 20, 1 << 20, 5_000, 600_000, 300_000, 30_000, 600_000, 4, 2, 32, 2, 2, 600_000);
         cluster.rolled(partition, 0);
         for (int i = 1; i <= 4; i++) {
             cluster.rolled(partition, i * 10L);
@@ -241,8 +241,8 @@ class ManifestCommandsTest {
     @Test
     void aHundredThousandOffloadedSegmentsCostRaftNothingThatGrows() {
         PartitionId partition = partition(endless());
-        cluster.settings =
-                new PlannerSettings(1_000, 256 << 20, 0, 0, 600_000, 30_000, 600_000, 64, 2, 1_000, 64, 2, 600_000);
+        cluster.settings = new PlannerSettings(
+                1_000, 256 << 20, 0, 0, 600_000, 300_000, 30_000, 600_000, 64, 2, 1_000, 64, 2, 600_000);
         cluster.rolled(partition, 0);
         long[] bytes = new long[2];
         for (int round = 0; round < 100; round++) {
@@ -580,7 +580,7 @@ class ManifestCommandsTest {
     void aManifestEndsWhereAnObjectDoes() {
         PartitionId partition = partition(endless());
         cluster.settings = new PlannerSettings(
-                1_000, 256 << 20, 1 << 20, 5_000, 600_000, 30_000, 600_000, 4, 2, 32, 2, 2, 600_000);
+                1_000, 256 << 20, 1 << 20, 5_000, 600_000, 300_000, 30_000, 600_000, 4, 2, 32, 2, 2, 600_000);
         cluster.rolled(partition, 0);
         for (int i = 1; i <= 3; i++) {
             cluster.rolled(partition, i * 10L);

@@ -121,8 +121,8 @@ class MetadataStateMachineSimulation {
         Run(long seed, Cluster formed) {
             cluster = formed;
             random = new SplittableRandom(seed);
-            cluster.settings =
-                    new PlannerSettings(500, 1 << 20, 1 << 10, 5_000, 20_000, 3_000, 10_000, 2, 2, 4, 3, 2, 60_000);
+            cluster.settings = new PlannerSettings(
+                    500, 1 << 20, 1 << 10, 5_000, 20_000, 300_000, 3_000, 10_000, 2, 2, 4, 3, 2, 60_000);
             cluster.clusterConfig("metadata.object.grace.ms", OBJECT_GRACE_MS);
             int bookies = 3 + random.nextInt(3);
             for (int id = 1; id <= bookies; id++) {

@@ -264,6 +264,7 @@ class PlannersTest {
                 usual.offloadSmallBytes(),
                 usual.offloadSmallWaitMs(),
                 Long.MAX_VALUE,
+                usual.abandonedAttemptMs(),
                 usual.confirmDelayMs(),
                 usual.repairDelayMs(),
                 usual.offloadsPerBookie(),
@@ -281,6 +282,28 @@ class PlannersTest {
         cluster.nowMs += 3_600_000;
         cluster.planOnce();
         assertThat(cluster.tasks(Offload.class)).isEqualTo(uploads);
+    }
+
+    /** Its process may be alive, and only cut off from here: what it still uploads must not appear after it was looked for (I-11). */
+    @Test
+    void whatABookieWasUploadingWhenItWentAwayIsDeletedOnlyWhenItCanNoLongerBeAtIt() {
+        sealed(partition("segment.bytes", "1024"), 1);
+        cluster.nowMs += 1_000;
+        cluster.plan();
+        Offload upload = cluster.tasks(Offload.class).get(0);
+        String key = cluster.objectOf(upload).key();
+        cluster.expireBookie(upload.bookie().value());
+        cluster.planOnce();
+        assertThat(cluster.image().taskIndex().deadObjects().get(key).when().notBeforeMs())
+                .isEqualTo(cluster.nowMs + cluster.settings.abandonedAttemptMs());
+        cluster.nowMs += cluster.settings.abandonedAttemptMs() - 1;
+        cluster.planOnce();
+        assertThat(cluster.tasks(DeleteObject.class)).isEmpty();
+        cluster.nowMs += 1;
+        cluster.planOnce();
+        assertThat(cluster.tasks(DeleteObject.class))
+                .extracting(DeleteObject::key)
+                .containsExactly(key);
     }
 
     /** The others are at work, and the one that can't reach the store has never anything to do. */

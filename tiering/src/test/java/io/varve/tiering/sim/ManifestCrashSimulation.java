@@ -161,6 +161,7 @@ class ManifestCrashSimulation {
                     1,
                     1_000,
                     20_000,
+                    300_000,
                     30_000,
                     600_000,
                     4,

@@ -118,7 +118,7 @@ class OffloadCrashSimulation {
             this.bug = bug;
             random = new SplittableRandom(seed);
             PlannerSettings settings = new PlannerSettings(
-                    1_000, 16_000, 4_000, 3_000, 20_000, 30_000, 600_000, 2, 2, 8, 4_000, 2, 600_000);
+                    1_000, 16_000, 4_000, 3_000, 20_000, 300_000, 30_000, 600_000, 2, 2, 8, 4_000, 2, 600_000);
             for (int id = 1; id <= 3; id++) {
                 disks.put(new BookieId(id), new TreeSet<>());
             }
