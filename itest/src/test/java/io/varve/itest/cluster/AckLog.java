@@ -1,8 +1,10 @@
 package io.varve.itest.cluster;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.LongStream;
 
 /**
  * What was acknowledged: which record at which offset of which partition. Records are named by positive numbers. Safe for any thread.
@@ -45,6 +47,24 @@ public final class AckLog {
             }
         }
         return count;
+    }
+
+    /** Waits until so many were acknowledged in all. @throws AssertionError with how many were, if they aren't in time */
+    public void awaitCount(long count, Duration patience) {
+        Await.until(
+                count + " records acknowledged",
+                patience,
+                () -> count() + ", ends "
+                        + LongStream.range(0, partitions())
+                                .map(partition -> end((int) partition))
+                                .boxed()
+                                .toList(),
+                () -> count() >= count);
+    }
+
+    /** Waits until so many more were acknowledged than are now. */
+    public void awaitMore(long more, Duration patience) {
+        awaitCount(count() + more, patience);
     }
 
     /** The record acknowledged at an offset, 0 if none was. */

@@ -38,15 +38,15 @@ class BookieTroubleIT {
         try (Operator operator = new Operator(cluster, clusters.directory());
                 NumberedProducer producer = new NumberedProducer(cluster.bootstrap(), TOPIC, 100, acks, PATIENCE)) {
             producer.onAcknowledged(gaps).start(1, Long.MAX_VALUE, 200);
-            awaitMore(acks, 600);
+            acks.awaitMore(600, PATIENCE);
             gaps.takeLongestMs();
-            awaitMore(acks, 600);
+            acks.awaitMore(600, PATIENCE);
             long calmMs = gaps.takeLongestMs();
 
             int dead = operator.writtenTo(TOPIC, 0).first();
             cluster.bookie(dead).kill();
             Await.until("a segment without the dead bookie", PATIENCE, () -> isWrittenWithout(operator, dead));
-            awaitMore(acks, 200);
+            acks.awaitMore(200, PATIENCE);
             long deadMs = gaps.takeLongestMs();
 
             ProcessCluster.awaitReady(cluster.launchBookie(dead));
@@ -54,7 +54,7 @@ class BookieTroubleIT {
             gaps.takeLongestMs();
             cluster.bookie(hung).pause();
             Await.until("a segment without the hung bookie", PATIENCE, () -> isWrittenWithout(operator, hung));
-            awaitMore(acks, 200);
+            acks.awaitMore(200, PATIENCE);
             long hungMs = gaps.takeLongestMs();
             cluster.bookie(hung).resume();
 
@@ -79,16 +79,16 @@ class BookieTroubleIT {
         AckLog acks = new AckLog(1);
         try (NumberedProducer producer = new NumberedProducer(cluster.bootstrap(), TOPIC, 100, acks, PATIENCE)) {
             producer.start(1, Long.MAX_VALUE, 100);
-            awaitMore(acks, 100);
+            acks.awaitMore(100, PATIENCE);
             cluster.bookie(1).kill();
             cluster.bookie(2).kill();
 
             Await.until("NOT_ENOUGH_REPLICAS", PATIENCE, () -> isToldNotEnough(cluster));
 
             ProcessCluster.awaitReady(cluster.launchBookie(1));
-            awaitMore(acks, 200);
+            acks.awaitMore(200, PATIENCE);
             ProcessCluster.awaitReady(cluster.launchBookie(2));
-            awaitMore(acks, 200);
+            acks.awaitMore(200, PATIENCE);
             producer.stop();
             producer.done().get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
             assertThat(producer.failure()).as("the steady producer only waited").isNull();
@@ -122,10 +122,5 @@ class BookieTroubleIT {
     private static boolean isWrittenWithout(Operator operator, int bookie) {
         var bookies = operator.writtenTo(TOPIC, 0);
         return bookies.size() == 3 && !bookies.contains(bookie);
-    }
-
-    private static void awaitMore(AckLog acks, long count) {
-        long before = acks.count();
-        Await.until(count + " more acknowledged", PATIENCE, () -> acks.count() >= before + count);
     }
 }

@@ -46,17 +46,23 @@ class CompactionIT {
             Await.until(
                     "something is compacted",
                     PATIENCE,
+                    () -> seen(link),
                     () -> partition(link).chain().segments().stream().anyMatch(SegmentDescriptor::isCompacted));
             cluster.bookie(2).kill();
             cluster.broker(cluster.ownerOf(TOPIC, 0)).kill();
             log.write(cluster.bootstrap(), RECORDS / 2, RECORDS);
             cluster.launchBookie(2);
 
-            Await.until("all but the end is compacted", PATIENCE, () -> sealedBytes(link) < 3 * SEGMENT_BYTES);
+            Await.until(
+                    "all but the end is compacted",
+                    PATIENCE,
+                    () -> seen(link),
+                    () -> sealedBytes(link) < 3 * SEGMENT_BYTES);
             assertReadsRight(cluster);
             Await.until(
                     "inputs are deleted from bookies",
                     PATIENCE,
+                    () -> seen(link),
                     () -> link.client().view().tasks().stream().noneMatch(BookieTask.DeleteReplica.class::isInstance));
 
             cluster.broker(cluster.ownerOf(TOPIC, 0)).kill();
@@ -75,6 +81,11 @@ class CompactionIT {
     private static PartitionState partition(MetadataLink link) {
         MetadataView view = link.client().view();
         return view.partitions(view.topic(TOPIC).orElseThrow().id()).iterator().next();
+    }
+
+    private static String seen(MetadataLink link) {
+        return sealedBytes(link) + " sealed bytes, "
+                + ChainText.of(link.client().view(), TOPIC, 0, SegmentDescriptor::isCompacted);
     }
 
     private static long sealedBytes(MetadataLink link) {

@@ -42,12 +42,12 @@ class FailoverIT {
                     })
                     .start(1, Long.MAX_VALUE, 200);
             for (int kill = 0; kill < KILLS; kill++) {
-                awaitMore(acks, 400);
+                acks.awaitMore(400, PATIENCE);
                 longestGapNs.set(0);
                 int owner = cluster.ownerOf(TOPIC, 0);
                 cluster.broker(owner).kill();
                 Await.until("another owner", PATIENCE, () -> ownerIsNot(cluster, owner));
-                awaitMore(acks, 200);
+                acks.awaitMore(200, PATIENCE);
                 gapsMs[kill] = longestGapNs.get() / 1_000_000;
                 ProcessCluster.awaitReady(cluster.launchBroker(owner));
             }
@@ -63,11 +63,6 @@ class FailoverIT {
                 .hasNoDuplicatesAndKeepsOrder(Long.MAX_VALUE);
         assertThat(gapsMs[KILLS / 2]).as("median").isLessThan(MEDIAN_MS_MAX);
         assertThat(gapsMs[KILLS - 1]).as("worst").isLessThan(WORST_MS_MAX);
-    }
-
-    private static void awaitMore(AckLog acks, long count) {
-        long before = acks.count();
-        Await.until(count + " more acknowledged", PATIENCE, () -> acks.count() >= before + count);
     }
 
     private static boolean ownerIsNot(ProcessCluster cluster, int broker) {

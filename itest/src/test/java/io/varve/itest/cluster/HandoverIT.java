@@ -40,22 +40,22 @@ class HandoverIT {
         try (Operator operator = new Operator(cluster, clusters.directory());
                 NumberedProducer producer = new NumberedProducer(cluster.bootstrap(), TOPIC, 100, acks, PATIENCE)) {
             producer.onAcknowledged(gaps).start(1, Long.MAX_VALUE, 300);
-            awaitMore(acks, 300);
+            acks.awaitMore(300, PATIENCE);
             gaps.takeLongestMs();
 
             operator.run(PATIENCE, "broker", "drain", "1");
             assertThat(owned(operator, 1)).isZero();
-            awaitMore(acks, 300);
+            acks.awaitMore(300, PATIENCE);
             long drainMs = gaps.takeLongestMs();
 
             operator.run(PATIENCE, "broker", "drain", "1", "--undo");
             Await.until("an even share again", PATIENCE, () -> owned(operator, 1) == PARTITIONS / 2);
-            awaitMore(acks, 300);
+            acks.awaitMore(300, PATIENCE);
             long balanceMs = gaps.takeLongestMs();
 
             cluster.broker(1).terminate();
             assertThat(cluster.broker(1).awaitExit(PATIENCE)).hasValue(0);
-            awaitMore(acks, 300);
+            acks.awaitMore(300, PATIENCE);
             long stopMs = gaps.takeLongestMs();
             producer.stop();
             producer.done().get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
@@ -134,10 +134,5 @@ class HandoverIT {
                 .stream()
                 .filter(partition -> partition.owner() == broker)
                 .count();
-    }
-
-    private static void awaitMore(AckLog acks, long count) {
-        long before = acks.count();
-        Await.until(count + " more acknowledged", PATIENCE, () -> acks.count() >= before + count);
     }
 }

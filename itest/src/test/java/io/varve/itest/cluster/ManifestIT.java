@@ -22,6 +22,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.ListOffsetsResult.ListOffsetsResultInfo;
@@ -118,6 +119,10 @@ class ManifestIT {
                     "nothing is left in the bucket",
                     PATIENCE,
                     () -> topics.stream()
+                            .map(topic -> objects(cluster, topic).keySet())
+                            .toList()
+                            .toString(),
+                    () -> topics.stream()
                             .allMatch(topic -> objects(cluster, topic).isEmpty()));
         }
     }
@@ -129,9 +134,9 @@ class ManifestIT {
         try (NumberedProducer producer =
                 new NumberedProducer(cluster.bootstrap(), TOPIC, 1_000, acks, Duration.ofSeconds(120))) {
             producer.start(1, records, RECORDS_PER_SECOND);
-            Await.until("half of it is written", PATIENCE, () -> acks.count() >= records / 2);
+            acks.awaitCount(records / 2, PATIENCE);
             cluster.bookie(2).kill();
-            Await.until("three quarters of it are written", PATIENCE, () -> acks.count() >= records * 3 / 4);
+            acks.awaitCount(records * 3 / 4, PATIENCE);
             cluster.launchBookie(2);
             producer.done().get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
             assertThat(producer.failure()).isNull();
@@ -312,7 +317,7 @@ class ManifestIT {
     }
 
     private static void awaitManifests(MetadataLink link, String topic, int segments) {
-        Await.until(segments + " segments of " + topic + " are in manifests", PATIENCE, () -> {
+        Await.until(segments + " segments of " + topic + " are in manifests", PATIENCE, () -> seen(link, topic), () -> {
             long described = 0;
             int left = 0;
             for (PartitionState partition : partitions(link.client().view(), topic)) {
@@ -381,10 +386,15 @@ class ManifestIT {
         long before = bucketBytes(cluster, id);
         long kept = (long) SEGMENTS * SEGMENT_BYTES / PARTITIONS / 5;
         cluster.set(new ConfigResource(ConfigResource.Type.TOPIC, TOPIC), "retention.bytes", Long.toString(kept));
-        Await.until("the bucket shrinks from " + before, PATIENCE, () -> bucketBytes(cluster, id) < before / 2);
+        Await.until(
+                "the bucket shrinks from " + before,
+                PATIENCE,
+                () -> bucketBytes(cluster, id) + ", " + seen(link, TOPIC),
+                () -> bucketBytes(cluster, id) < before / 2);
         Await.until(
                 "what is kept is near what is asked for",
                 PATIENCE,
+                () -> seen(link, TOPIC),
                 () -> partitions(link.client().view(), TOPIC).stream()
                         .allMatch(partition -> partition.chain().manifest().stream()
                                         .mapToLong(ManifestRef::bytes)
@@ -393,6 +403,13 @@ class ManifestIT {
         for (PartitionState partition : partitions(link.client().view(), TOPIC)) {
             assertThat(partition.logStartOffset()).isPositive();
         }
+    }
+
+    private static String seen(MetadataLink link, String topic) {
+        MetadataView view = link.client().view();
+        return IntStream.range(0, view.topic(topic).orElseThrow().partitions())
+                .mapToObj(partition -> ChainText.of(view, topic, partition, segment -> false))
+                .collect(Collectors.joining("\n"));
     }
 
     private static String idOf(MetadataLink link, String topic) {

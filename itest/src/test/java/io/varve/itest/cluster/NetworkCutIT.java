@@ -81,7 +81,7 @@ class NetworkCutIT {
             producer.onAcknowledged(
                             nowNs -> longestGapNs.accumulateAndGet(nowNs - lastAckNs.getAndSet(nowNs), Math::max))
                     .start(1, Long.MAX_VALUE, PER_SECOND);
-            awaitAcknowledged(PER_SECOND);
+            acks.awaitMore(PER_SECOND, PATIENCE);
 
             during("broker 1 from all metadata nodes", this::cutBrokerFromMetadata);
             during("broker 1 from bookie 1", () -> network.cut("broker-1", "bookie-1"));
@@ -92,7 +92,11 @@ class NetworkCutIT {
             producer.stop();
             producer.done().get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
             assertThat(producer.failure()).isNull();
-            Await.until("the consumer to have everything", PATIENCE, () -> reader.count() >= acks.count());
+            Await.until(
+                    "the consumer to have everything",
+                    PATIENCE,
+                    () -> reader.count() + " of " + acks.count(),
+                    () -> reader.count() >= acks.count());
             assertThat(reader.wrong()).isEmpty();
         } finally {
             if (producer != null) {
@@ -140,14 +144,18 @@ class NetworkCutIT {
                 PATIENCE,
                 () -> System.nanoTime() - startNs >= TimeUnit.SECONDS.toNanos(CUT_SECONDS));
         // Service goes on before the cut is healed, not because of it.
-        Await.until(what + " cut: writes", PATIENCE, () -> acks.count() >= before + PER_SECOND);
-        Await.until(what + " cut: reads", PATIENCE, () -> reader.count() >= read + PER_SECOND);
+        acks.awaitCount(before + PER_SECOND, PATIENCE);
+        Await.until(
+                what + " cut: reads",
+                PATIENCE,
+                () -> reader.count() + " read, " + acks.count() + " written",
+                () -> reader.count() >= read + PER_SECOND);
         metadata.createTopic("while-" + startNs, 1, 3, Map.of()).get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
         long cutMs = (System.nanoTime() - startNs) / 1_000_000;
         network.heal();
         long healedNs = System.nanoTime();
         awaitHealthy();
-        awaitAcknowledged(PER_SECOND);
+        acks.awaitMore(PER_SECOND, PATIENCE);
         long gapMs = longestGapNs.get() / 1_000_000;
         System.out.printf(
                 "cut %-50s %6d ms, longest without an acknowledgement %5d ms, whole again after %5d ms%n",
@@ -178,10 +186,5 @@ class NetworkCutIT {
                                 .open()
                                 .filter(open -> open.replicas().size() == 3)
                                 .isPresent());
-    }
-
-    private void awaitAcknowledged(long count) {
-        long before = acks.count();
-        Await.until(count + " more acknowledged", PATIENCE, () -> acks.count() >= before + count);
     }
 }

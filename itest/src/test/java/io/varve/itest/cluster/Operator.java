@@ -67,10 +67,14 @@ final class Operator implements AutoCloseable {
 
     /** Waits until every segment has all its copies, or is in object storage, and no work is left. */
     void awaitWhole(Duration patience) {
-        Await.until("all copies, and nothing left to do", patience, () -> {
-            ClusterReport report = ClusterReport.of(view(), List.of(), System.currentTimeMillis());
+        Await.until("all copies, and nothing left to do", patience, () -> report().toString(), () -> {
+            ClusterReport report = report();
             return report.segmentsUnderReplicated() == 0 && !report.tasks().containsKey("CopyReplica");
         });
+    }
+
+    private ClusterReport report() {
+        return ClusterReport.of(view(), List.of(), System.currentTimeMillis());
     }
 
     /** The bookies that the open segment of a partition is written to. */

@@ -29,7 +29,7 @@ class PowerCutIT {
                     new NumberedProducer(cluster.bootstrap(), TOPIC, 100, acks, Duration.ofSeconds(60))) {
                 long before = acks.count();
                 producer.start(round * STRIDE + 1, Long.MAX_VALUE, 20_000);
-                Await.until("40,000 more records acknowledged", PATIENCE, () -> acks.count() >= before + 40_000);
+                acks.awaitCount(before + 40_000, PATIENCE);
                 cluster.killAll();
             }
             cluster.startAll();

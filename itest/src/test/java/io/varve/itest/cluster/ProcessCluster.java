@@ -42,6 +42,9 @@ public final class ProcessCluster implements AutoCloseable {
     private final Optional<NetworkNamespaces> network;
     private final SortedMap<String, ChildProcess> processes = new TreeMap<>();
 
+    /** Opened by who asks first; null before. */
+    private MetadataLink link;
+
     ProcessCluster(Path directory, ClusterShape shape) throws IOException {
         this(directory, shape, Optional.empty());
     }
@@ -127,6 +130,7 @@ public final class ProcessCluster implements AutoCloseable {
 
     /** Starts a metadata node, without waiting for it. */
     public ChildProcess launchMetadata(int id) throws IOException {
+        closeLink();
         return launch("metadata", id, layout.metadata(id), shape.metadataConfig());
     }
 
@@ -162,7 +166,7 @@ public final class ProcessCluster implements AutoCloseable {
                 role,
                 placed,
                 overrides,
-                directory.resolve("logs").resolve(name + ".log"),
+                logOf(name),
                 network.map(hosts -> hosts.on(name)).orElse(List.of()),
                 shape.isMeasured());
         processes.put(name, process);
@@ -223,6 +227,11 @@ public final class ProcessCluster implements AutoCloseable {
         return processes.get("broker-" + id);
     }
 
+    /** What all processes of that name print. */
+    Path logOf(String name) {
+        return directory.resolve("logs").resolve(name + ".log");
+    }
+
     /** All of them, the ended ones too. */
     public Collection<ChildProcess> processes() {
         return processes.values();
@@ -230,6 +239,7 @@ public final class ProcessCluster implements AutoCloseable {
 
     /** Kills -9 everything at once: no process is gone before the last one was sent the signal. */
     public void killAll() {
+        closeLink();
         processes.values().forEach(ChildProcess::killWithoutWaiting);
         processes.values().forEach(ChildProcess::kill);
     }
@@ -241,8 +251,17 @@ public final class ProcessCluster implements AutoCloseable {
 
     /** What the metadata service says now; linearizable. */
     public MetadataView view() {
-        try (MetadataLink link = MetadataLink.open(metadataNodes(), Duration.ofSeconds(60))) {
-            return link.client().linearizable().join();
+        if (link == null) {
+            link = MetadataLink.open(metadataNodes(), Duration.ofSeconds(60));
+        }
+        return link.client().linearizable().join();
+    }
+
+    /** Who asks next waits until the metadata service is there, and asks what is there then: it may be another cluster's. */
+    private void closeLink() {
+        if (link != null) {
+            link.close();
+            link = null;
         }
     }
 

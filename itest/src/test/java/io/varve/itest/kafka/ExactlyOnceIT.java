@@ -134,6 +134,7 @@ class ExactlyOnceIT {
             Await.until(
                     "all transactions to have ended",
                     patience,
+                    () -> open(admin).toString(),
                     () -> open(admin).isEmpty());
             for (int index = 0; index < PARTITIONS; index++) {
                 TopicPartition partition = new TopicPartition(OUT, index);

@@ -52,14 +52,26 @@ class GroupIT {
 
             try (NumberedProducer producer = new NumberedProducer(bootstrap, TOPIC, 100, acks, PATIENCE)) {
                 producer.start(1, RECORDS, 2_000);
-                Await.until("a quarter delivered", PATIENCE, () -> deliveries.count() >= RECORDS / 4);
+                Await.until(
+                        "a quarter delivered",
+                        PATIENCE,
+                        () -> deliveries.count() + " of " + RECORDS,
+                        () -> deliveries.count() >= RECORDS / 4);
                 older.leave(PATIENCE);
-                Await.until("half delivered", PATIENCE, () -> deliveries.count() >= RECORDS / 2);
+                Await.until(
+                        "half delivered",
+                        PATIENCE,
+                        () -> deliveries.count() + " of " + RECORDS,
+                        () -> deliveries.count() >= RECORDS / 2);
                 joined(GroupProcess.olderJava("java-3.9-again", bootstrap, GROUP, TOPIC, logs, deliveries));
                 producer.done().get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
                 assertThat(producer.failure()).isNull();
             }
-            Await.until("all delivered", PATIENCE, () -> deliveries.count() == RECORDS);
+            Await.until(
+                    "all delivered",
+                    PATIENCE,
+                    () -> deliveries.count() + " of " + RECORDS,
+                    () -> deliveries.count() == RECORDS);
             for (GroupProcess member : members) {
                 member.leave(PATIENCE);
             }
@@ -75,7 +87,11 @@ class GroupIT {
                 producer.done().get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
                 assertThat(producer.failure()).isNull();
             }
-            Await.until("what was written after the restart", PATIENCE, () -> deliveries.count() == RECORDS + 800);
+            Await.until(
+                    "what was written after the restart",
+                    PATIENCE,
+                    () -> deliveries.count() + " of " + (RECORDS + 800),
+                    () -> deliveries.count() == RECORDS + 800);
             after.leave(PATIENCE);
             assertThat(deliveries.again()).as("records delivered twice").isEmpty();
             for (int partition = 0; partition < PARTITIONS; partition++) {

@@ -7,6 +7,7 @@ import io.varve.base.StartupException.Reason;
 import io.varve.cli.link.MetadataLink;
 import io.varve.itest.cluster.AckLog;
 import io.varve.itest.cluster.Await;
+import io.varve.itest.cluster.ChainText;
 import io.varve.itest.cluster.ClusterShape;
 import io.varve.itest.cluster.Clusters;
 import io.varve.itest.cluster.CommandRun;
@@ -252,7 +253,7 @@ class BucketCommandsIT {
     }
 
     private void awaitAllRemote() {
-        Await.until("all of the topic is in the bucket alone", PATIENCE, () -> {
+        Await.until("all of the topic is in the bucket alone", PATIENCE, this::seen, () -> {
             MetadataView view = view();
             Topic topic = view.topic(TOPIC).orElseThrow();
             var chain =
@@ -262,6 +263,12 @@ class BucketCommandsIT {
                             .allMatch(s -> s.isOffloaded() && s.replicas().isEmpty())
                     && chain.last().orElseThrow().startOffset() == acks.end(0);
         });
+    }
+
+    private String seen() {
+        return "written to " + acks.end(0) + ", "
+                + ChainText.of(
+                        view(), TOPIC, 0, s -> s.isOffloaded() && s.replicas().isEmpty());
     }
 
     private List<ObjectRef> objects() {

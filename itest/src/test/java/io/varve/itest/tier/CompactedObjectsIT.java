@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.varve.base.PartitionId;
 import io.varve.cli.link.MetadataLink;
 import io.varve.itest.cluster.Await;
+import io.varve.itest.cluster.ChainText;
 import io.varve.itest.cluster.ClusterShape;
 import io.varve.itest.cluster.Clusters;
 import io.varve.itest.cluster.CommandRun;
@@ -23,6 +24,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
+import java.util.function.Predicate;
 import org.apache.kafka.common.config.ConfigResource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -78,7 +80,7 @@ class CompactedObjectsIT {
                             "min.cleanable.dirty.ratio",
                             "0.01"));
             log.write(cluster.bootstrap(), 0, RECORDS);
-            Await.until("all of it is sealed", PATIENCE, this::isAllSealed);
+            Await.until("all of it is sealed", PATIENCE, () -> seen(segment -> true), this::isAllSealed);
             ConfigResource topic = new ConfigResource(ConfigResource.Type.TOPIC, TOPIC);
             cluster.set(topic, "remote.log.copy.disable", "false");
             awaitAllIsInTheBucketAlone();
@@ -93,6 +95,7 @@ class CompactedObjectsIT {
             Await.until(
                     "something is compacted",
                     PATIENCE,
+                    () -> seen(SegmentDescriptor::isCompacted),
                     () -> sealed().stream().anyMatch(SegmentDescriptor::isCompacted));
             cluster.bookie(2).kill();
             cluster.broker(cluster.ownerOf(TOPIC, 0)).kill();
@@ -101,6 +104,7 @@ class CompactedObjectsIT {
             Await.until(
                     "all of it is compacted",
                     PATIENCE,
+                    () -> seen(SegmentDescriptor::isCompacted),
                     () -> isAllSealed() && sealed().stream().allMatch(SegmentDescriptor::isCompacted));
             awaitAllIsInTheBucketAlone();
 
@@ -184,19 +188,33 @@ class CompactedObjectsIT {
         Await.until(
                 "the bucket has the only copy of all of it",
                 PATIENCE,
-                () -> isAllSealed()
-                        && sealed().stream()
-                                .allMatch(s -> s.isOffloaded() && s.replicas().isEmpty()));
+                () -> seen(CompactedObjectsIT::isInTheBucketAlone),
+                () -> isAllSealed() && sealed().stream().allMatch(CompactedObjectsIT::isInTheBucketAlone));
     }
 
     private void awaitOnlyWhatIsNamedIsLeft() {
-        Await.until("what was replaced is gone from the bucket", PATIENCE_WITH_UPLOADS, () -> {
-            TreeSet<String> named = new TreeSet<>();
-            objects()
-                    .forEach(object ->
-                            named.add(Path.of(object.key()).getFileName().toString()));
-            return named.equals(files());
-        });
+        Await.until(
+                "what was replaced is gone from the bucket",
+                PATIENCE_WITH_UPLOADS,
+                this::namedAndThere,
+                () -> named().equals(files()));
+    }
+
+    private String namedAndThere() {
+        TreeSet<String> there = files();
+        there.removeAll(named());
+        TreeSet<String> missing = named();
+        missing.removeAll(files());
+        return "there without being named " + there + ", named without being there " + missing + ", "
+                + seen(CompactedObjectsIT::isInTheBucketAlone) + "\nreplaced: "
+                + link.client().view().replacedObjects();
+    }
+
+    private TreeSet<String> named() {
+        TreeSet<String> named = new TreeSet<>();
+        objects()
+                .forEach(object -> named.add(Path.of(object.key()).getFileName().toString()));
+        return named;
     }
 
     private TreeSet<String> files() {
@@ -228,6 +246,15 @@ class CompactedObjectsIT {
                 .flatMap(segment -> segment.object().stream())
                 .distinct()
                 .toList();
+    }
+
+    private static boolean isInTheBucketAlone(SegmentDescriptor segment) {
+        return segment.isOffloaded() && segment.replicas().isEmpty();
+    }
+
+    private String seen(Predicate<SegmentDescriptor> awaited) {
+        return "written to " + log.endOffset() + ", "
+                + ChainText.of(link.client().view(), TOPIC, 0, awaited);
     }
 
     private SegmentChain chain() {

@@ -3,6 +3,7 @@ package io.varve.itest.tier;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.varve.cli.report.OffloadReport;
 import io.varve.itest.cluster.AckLog;
 import io.varve.itest.cluster.Await;
 import io.varve.itest.cluster.ClusterShape;
@@ -10,6 +11,7 @@ import io.varve.itest.cluster.Clusters;
 import io.varve.itest.cluster.NumberedProducer;
 import io.varve.itest.cluster.ProcessCluster;
 import io.varve.itest.cluster.ReadBack;
+import io.varve.metadata.api.MetadataView;
 import io.varve.metadata.model.BookieInfo;
 import io.varve.tiering.testing.PlainS3Server;
 import io.varve.tiering.testing.PlainS3Server.Trouble;
@@ -75,7 +77,8 @@ class FullDisksIT {
                 new NumberedProducer(cluster.bootstrap(), TOPIC, VALUE_BYTES, acks, PATIENCE.multipliedBy(2))) {
             store.always(new Trouble.Answer(503, "SlowDown"));
             producer.start(1, Long.MAX_VALUE, 0);
-            Await.until("too many bookies are full", PATIENCE, () -> areTooManyFull(cluster));
+            Await.until(
+                    "too many bookies are full", PATIENCE, () -> seen(cluster, acks), () -> areTooManyFull(cluster));
             long acknowledged = acks.count();
             goOn(cluster, COMMITS);
             cluster.broker(1).kill();
@@ -85,8 +88,12 @@ class FullDisksIT {
             System.out.printf("full disks: %d records acknowledged until too many were full%n", acknowledged);
 
             store.mend();
-            Await.until("there is room again", PATIENCE, () -> !areTooManyFull(cluster));
-            Await.until("the producer goes on", PATIENCE, () -> acks.count() > acknowledged + 5_000);
+            Await.until("there is room again", PATIENCE, () -> seen(cluster, acks), () -> !areTooManyFull(cluster));
+            Await.until(
+                    "the producer goes on",
+                    PATIENCE,
+                    () -> seen(cluster, acks),
+                    () -> acks.count() > acknowledged + 5_000);
             producer.stop();
             producer.done().get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
             assertThat(producer.failure()).isNull();
@@ -133,6 +140,12 @@ class FullDisksIT {
                         .filter(bookie -> bookie.state() != BookieInfo.State.READ_ONLY)
                         .count()
                 < ACKS;
+    }
+
+    private static String seen(ProcessCluster cluster, AckLog acks) {
+        MetadataView view = cluster.view();
+        OffloadReport waiting = OffloadReport.of(view, System.currentTimeMillis());
+        return acks.count() + " acknowledged, bookies " + view.bookies() + ", " + waiting;
     }
 
     private static ClusterShape shape(PlainS3Server store) {

@@ -7,6 +7,7 @@ import io.varve.base.StartupException.Reason;
 import io.varve.cli.process.ChildProcess;
 import io.varve.itest.cluster.AckLog;
 import io.varve.itest.cluster.Await;
+import io.varve.itest.cluster.ChainText;
 import io.varve.itest.cluster.ClusterShape;
 import io.varve.itest.cluster.Clusters;
 import io.varve.itest.cluster.CommandRun;
@@ -173,13 +174,13 @@ class RestoreIT {
     }
 
     private void awaitOffloadedAndBackedUp(ProcessCluster cluster, boolean inManifests) throws Exception {
-        Await.until("all of the topic is offloaded", PATIENCE, () -> {
+        Await.until("all of the topic is offloaded", PATIENCE, () -> seen(cluster, KEPT), () -> {
             MetadataView view = cluster.view();
             Topic topic = view.topic(KEPT).orElseThrow();
             return offloadedEnd(view, topic, 0) == acks.end(0) && offloadedEnd(view, topic, 1) == acks.end(1);
         });
         try (Admin admin = cluster.admin()) {
-            Await.until("the commits are offloaded", PATIENCE, () -> {
+            Await.until("the commits are offloaded", PATIENCE, () -> seen(cluster, OFFSETS), () -> {
                 MetadataView view = cluster.view();
                 Topic topic = view.topic(OFFSETS).orElseThrow();
                 for (int index = 0; index < topic.partitions(); index++) {
@@ -191,10 +192,18 @@ class RestoreIT {
             });
         }
         if (inManifests) {
-            Await.until("all of that is in manifests", PATIENCE, () -> isInManifests(cluster));
+            Await.until(
+                    "all of that is in manifests",
+                    PATIENCE,
+                    () -> seen(cluster, KEPT) + "\n" + seen(cluster, OFFSETS),
+                    () -> isInManifests(cluster));
         }
         long version = cluster.view().version();
-        Await.until("a backup of that", PATIENCE, () -> newestBackup(cluster) >= version);
+        Await.until(
+                "a backup of version " + version,
+                PATIENCE,
+                () -> "version " + newestBackup(cluster),
+                () -> newestBackup(cluster) >= version);
     }
 
     /** Of each partition all but the last object, whose last segment stays where a takeover finds it; and something at all. */
@@ -229,6 +238,12 @@ class RestoreIT {
         } catch (Exception e) {
             throw new AssertionError(e);
         }
+    }
+
+    private static String seen(ProcessCluster cluster, String topic) {
+        MetadataView view = cluster.view();
+        return ChainText.of(view, topic, 0, SegmentDescriptor::isOffloaded) + "\n"
+                + ChainText.of(view, topic, 1, SegmentDescriptor::isOffloaded);
     }
 
     private static long offloadedEnd(MetadataView view, Topic topic, int index) {
@@ -299,7 +314,7 @@ class RestoreIT {
             member.subscribe(List.of(KEPT));
             long[] got = {0};
             long[] first = {Long.MAX_VALUE};
-            Await.until("the group reads on", PATIENCE, () -> {
+            Await.until("the group reads on", PATIENCE, () -> got[0] + " of " + wanted, () -> {
                 member.poll(Duration.ofMillis(200)).forEach(record -> {
                     got[0]++;
                     first[0] = record.partition() == 0 ? Math.min(first[0], record.offset()) : first[0];

@@ -87,7 +87,7 @@ class SlowLookupsIT {
                 consumer.assign(List.of(COLDER));
                 consumer.seek(COLDER, 0);
                 List<Long> read = new ArrayList<>();
-                Await.until("both records that are in the store", PATIENCE, () -> {
+                Await.until("both records that are in the store", PATIENCE, read::toString, () -> {
                     consumer.poll(Duration.ofSeconds(1)).forEach(record -> read.add(record.offset()));
                     return read.size() >= 2;
                 });
@@ -103,7 +103,11 @@ class SlowLookupsIT {
             producer.send(new ProducerRecord<>(to.topic(), 0, 10L * i, "k", "v"))
                     .get();
             int written = i + 1;
-            Await.until("a segment in object storage alone", PATIENCE, () -> firstLocal(admin, to) == written);
+            Await.until(
+                    written + " segments in object storage alone",
+                    PATIENCE,
+                    () -> "first local offset " + firstLocal(admin, to),
+                    () -> firstLocal(admin, to) == written);
         }
     }
 

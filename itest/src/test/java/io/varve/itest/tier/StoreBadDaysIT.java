@@ -71,6 +71,7 @@ class StoreBadDaysIT {
             Await.until(
                     "nearly all is in object storage alone",
                     PATIENCE,
+                    () -> coldObjects().size() + " objects, " + offloads(),
                     () -> coldObjects().size() >= 8);
 
             // The process that took the records has them in memory.
@@ -157,6 +158,7 @@ class StoreBadDaysIT {
         Await.until(
                 alarm + " is told",
                 PATIENCE,
+                () -> String.join("\n", cluster.broker(1).lastLines()),
                 () -> cluster.broker(1).lastLines().stream()
                         .anyMatch(line ->
                                 line.contains("event=object_") && line.contains(alarm) && line.contains(object.key())));
@@ -184,7 +186,7 @@ class StoreBadDaysIT {
             reader.assign(List.of(PARTITION));
             reader.seek(PARTITION, 0);
             long[] next = {0};
-            Await.until("all records", PATIENCE, () -> {
+            Await.until("all records", PATIENCE, () -> next[0] + " of " + RECORDS, () -> {
                 for (ConsumerRecord<byte[], byte[]> record : reader.poll(Duration.ofMillis(200))) {
                     assertThat(record.offset()).isEqualTo(next[0]);
                     records.check(next[0], record.value());
@@ -199,11 +201,16 @@ class StoreBadDaysIT {
     private void keysThatAreRefusedStopUploadsUntilTheyAreTakenAgain(PlainS3Server store) throws Exception {
         store.rotateTo("another");
         write(4_000);
-        Await.until("the status says why", PATIENCE, () -> offloads().errors().containsKey("FORBIDDEN"));
+        Await.until(
+                "the status says why",
+                PATIENCE,
+                () -> offloads().toString(),
+                () -> offloads().errors().containsKey("FORBIDDEN"));
         store.rotateTo("any");
         Await.until(
                 "all that is sealed is uploaded",
                 PATIENCE,
+                () -> offloads().toString(),
                 () -> offloads().errors().isEmpty()
                         && chain().stream()
                                 .noneMatch(segment ->

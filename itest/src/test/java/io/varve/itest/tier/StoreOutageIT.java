@@ -72,7 +72,8 @@ class StoreOutageIT {
                 Await.until(
                         "something is offloaded",
                         PATIENCE,
-                        () -> report(cluster).segments() >= 0 && offloaded(cluster.view()) > 5);
+                        () -> seen(cluster, acks, producer),
+                        () -> offloaded(cluster.view()) > 5);
 
                 store.always(new Trouble.Answer(503, "SlowDown"));
                 long untilNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(OUTAGE_SECONDS);
@@ -89,10 +90,14 @@ class StoreOutageIT {
                 long backlog = report(cluster).segments();
 
                 store.mend();
-                Await.until("the backlog of " + backlog + " segments has drained", PATIENCE, () -> {
-                    OffloadReport now = report(cluster);
-                    return now.errors().isEmpty() && now.segments() < 20;
-                });
+                Await.until(
+                        "the backlog of " + backlog + " segments has drained",
+                        PATIENCE,
+                        () -> seen(cluster, acks, producer),
+                        () -> {
+                            OffloadReport now = report(cluster);
+                            return now.errors().isEmpty() && now.segments() < 20;
+                        });
                 producer.stop();
                 producer.done().get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
                 assertThat(producer.failure()).isNull();
@@ -154,6 +159,10 @@ class StoreOutageIT {
                 .contains("segments (", "wait, the oldest for", "THROTTLED: ")
                 // To a HEAD the store says no more than the status line.
                 .containsAnyOf("503 SlowDown", "503 Service Unavailable");
+    }
+
+    private static String seen(ProcessCluster cluster, AckLog acks, NumberedProducer producer) {
+        return report(cluster) + "\n" + acks.count() + " acknowledged, failure " + producer.failure();
     }
 
     private static OffloadReport report(ProcessCluster cluster) {

@@ -54,7 +54,11 @@ class TieredOwnerChangeIT {
             producer.start(1, RECORDS, 0).done().get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
             assertThat(producer.failure()).isNull();
         }
-        Await.until("most of it is in object storage alone", PATIENCE, () -> localStart(cluster) > RECORDS / 2);
+        Await.until(
+                "most of it is in object storage alone",
+                PATIENCE,
+                () -> "first local offset " + localStart(cluster) + " of " + RECORDS,
+                () -> localStart(cluster) > RECORDS / 2);
         try (KafkaConsumer<byte[], byte[]> member = Members.of(cluster.bootstrap(), GROUP)) {
             member.assign(List.of(PARTITION));
             member.commitSync(Map.of(PARTITION, new OffsetAndMetadata(5)));
@@ -87,7 +91,7 @@ class TieredOwnerChangeIT {
         try (KafkaConsumer<byte[], byte[]> member = Members.of(cluster.bootstrap(), GROUP)) {
             member.assign(List.of(PARTITION));
             long[] next = {from};
-            Await.until("records from " + from + " on", PATIENCE, () -> {
+            Await.until(count + " records from " + from + " on", PATIENCE, () -> "position " + next[0], () -> {
                 for (ConsumerRecord<byte[], byte[]> record : member.poll(Duration.ofMillis(200))) {
                     assertThat(record.offset()).isEqualTo(next[0]);
                     assertThat(NumberedProducer.record(record.value())).isEqualTo(acks.at(0, record.offset()));
@@ -113,24 +117,28 @@ class TieredOwnerChangeIT {
                     .get(60, TimeUnit.SECONDS);
             int[] outOfRange = {0};
             long[] next = {-1};
-            Await.until("the reader goes on at the new start", PATIENCE, () -> {
-                try {
-                    for (ConsumerRecord<byte[], byte[]> record : reader.poll(Duration.ofMillis(200))) {
-                        if (record.offset() >= 20_000) {
-                            assertThat(next[0] < 0 ? 20_000 : next[0]).isEqualTo(record.offset());
-                            next[0] = record.offset() + 1;
+            Await.until(
+                    "the reader goes on at the new start",
+                    PATIENCE,
+                    () -> "position " + next[0] + ", " + outOfRange[0] + " times out of range",
+                    () -> {
+                        try {
+                            for (ConsumerRecord<byte[], byte[]> record : reader.poll(Duration.ofMillis(200))) {
+                                if (record.offset() >= 20_000) {
+                                    assertThat(next[0] < 0 ? 20_000 : next[0]).isEqualTo(record.offset());
+                                    next[0] = record.offset() + 1;
+                                }
+                            }
+                        } catch (OffsetOutOfRangeException deleted) {
+                            outOfRange[0]++;
+                            try {
+                                reader.seek(PARTITION, earliest(admin));
+                            } catch (Exception e) {
+                                throw new AssertionError(e);
+                            }
                         }
-                    }
-                } catch (OffsetOutOfRangeException deleted) {
-                    outOfRange[0]++;
-                    try {
-                        reader.seek(PARTITION, earliest(admin));
-                    } catch (Exception e) {
-                        throw new AssertionError(e);
-                    }
-                }
-                return next[0] >= acks.end(0);
-            });
+                        return next[0] >= acks.end(0);
+                    });
             assertThat(outOfRange[0]).as("told once").isEqualTo(1);
         }
     }

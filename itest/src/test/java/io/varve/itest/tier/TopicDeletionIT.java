@@ -4,10 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.varve.itest.cluster.AckLog;
 import io.varve.itest.cluster.Await;
+import io.varve.itest.cluster.ChainText;
 import io.varve.itest.cluster.ClusterShape;
 import io.varve.itest.cluster.Clusters;
 import io.varve.itest.cluster.NumberedProducer;
 import io.varve.itest.cluster.ProcessCluster;
+import io.varve.metadata.api.MetadataView;
+import io.varve.metadata.model.SegmentDescriptor;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -50,7 +53,10 @@ class TopicDeletionIT {
         String deleted = idOf(cluster, DELETED);
         String kept = idOf(cluster, KEPT);
         Await.until(
-                "both are offloaded", PATIENCE, () -> objectsOf(cluster, deleted) > 5 && objectsOf(cluster, kept) > 5);
+                "both are offloaded",
+                PATIENCE,
+                () -> seen(cluster),
+                () -> objectsOf(cluster, deleted) > 5 && objectsOf(cluster, kept) > 5);
 
         cluster.broker(2).kill();
         try (Admin admin = cluster.admin()) {
@@ -60,7 +66,11 @@ class TopicDeletionIT {
         assertThat(objectsOf(cluster, deleted)).as("left when everything died").isPositive();
         cluster.startAll();
 
-        Await.until("the deleted topic's objects are gone", PATIENCE, () -> objectsOf(cluster, deleted) == 0);
+        Await.until(
+                "the deleted topic's objects are gone",
+                PATIENCE,
+                () -> objectsOf(cluster, deleted) + " left, " + seen(cluster),
+                () -> objectsOf(cluster, deleted) == 0);
         assertThat(objectsOf(cluster, kept)).isPositive();
         assertThat(cluster.view().topic(DELETED)).isEmpty();
         deletedRecordsLeaveTheBucket(cluster, kept);
@@ -80,7 +90,10 @@ class TopicDeletionIT {
                     .all()
                     .get(60, TimeUnit.SECONDS);
             Await.until(
-                    "the deleted records' objects are gone", PATIENCE, () -> objectsOf(cluster, topicId + "/0/") == 0);
+                    "the deleted records' objects are gone",
+                    PATIENCE,
+                    () -> objectsOf(cluster, topicId + "/0/") + " left, " + seen(cluster),
+                    () -> objectsOf(cluster, topicId + "/0/") == 0);
             assertThat(objectsOf(cluster, topicId + "/1/")).isPositive();
         }
     }
@@ -92,6 +105,12 @@ class TopicDeletionIT {
             producer.start(1, RECORDS, 0).done().get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
             assertThat(producer.failure()).isNull();
         }
+    }
+
+    private static String seen(ProcessCluster cluster) {
+        MetadataView view = cluster.view();
+        return "condemned " + view.condemned().size() + " partitions, replaced " + view.replacedObjects() + "\n"
+                + ChainText.of(view, KEPT, 0, SegmentDescriptor::isOffloaded);
     }
 
     private static String idOf(ProcessCluster cluster, String topic) {

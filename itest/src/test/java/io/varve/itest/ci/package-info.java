@@ -1,0 +1,2 @@
+/** Tests of what {@code .ci/run} tells. */
+package io.varve.itest.ci;
