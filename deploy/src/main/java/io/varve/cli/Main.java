@@ -80,8 +80,12 @@ public final class Main implements Runnable {
         return execute(new PrintWriter(System.err, true), arguments);
     }
 
-    /** @param err takes what the process would say at its standard error */
-    static int execute(PrintWriter err, String... arguments) {
+    /**
+     * The same, for whoever runs commands in a process of their own.
+     *
+     * @param err takes what the process would say at its standard error
+     */
+    public static int execute(PrintWriter err, String... arguments) {
         return new CommandLine(new Main())
                 .setErr(err)
                 .setCaseInsensitiveEnumValuesAllowed(true)

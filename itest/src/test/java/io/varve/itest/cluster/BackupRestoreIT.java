@@ -28,19 +28,12 @@ class BackupRestoreIT {
     @RegisterExtension
     final Clusters clusters = new Clusters();
 
-    private Tool tool;
-
-    private Tool.Result run(String... arguments) throws IOException {
-        return tool.run(arguments);
-    }
-
-    private static void assertDone(Tool.Result result) {
-        assertThat(result.exitCode()).as(result.text()).isZero();
+    private static void assertDone(CommandRun result) {
+        assertThat(result.exitCode()).as(result.output()).isZero();
     }
 
     @Test
     void aClusterWhoseMetadataIsLostIsRestoredFromABackupWithEveryRecord() throws Exception {
-        tool = new Tool(clusters.directory().resolve("tool.log"));
         Path backup = clusters.directory().resolve("metadata.backup");
         ProcessCluster cluster = clusters.start(ClusterShape.of(3, 3, 2));
         String servers = cluster.layout().metadataServers();
@@ -48,34 +41,36 @@ class BackupRestoreIT {
         AckLog acks = new AckLog(PARTITIONS);
 
         write(cluster, acks, 1);
-        assertDone(run("metadata", "backup", backup.toString(), "--metadata", servers));
-        Tool.Result twice = run("metadata", "backup", backup.toString(), "--metadata", servers);
-        assertThat(twice.exitCode()).as(twice.text()).isEqualTo(Reason.BAD_CONFIG.exitCode());
-        assertThat(twice.text()).contains("no backup is overwritten");
+        assertDone(CommandRun.of("metadata", "backup", backup.toString(), "--metadata", servers));
+        CommandRun twice = CommandRun.of("metadata", "backup", backup.toString(), "--metadata", servers);
+        assertThat(twice.exitCode()).as(twice.output()).isEqualTo(Reason.BAD_CONFIG.exitCode());
+        assertThat(twice.output()).contains("no backup is overwritten");
         // What is written into segments that the backup knows is found again on their bookies.
         write(cluster, acks, RECORDS + 1);
 
-        Tool.Result overLog = run("metadata", "restore", backup.toString(), "--into", directory(cluster, 1));
-        assertThat(overLog.exitCode()).as(overLog.text()).isEqualTo(Reason.DIRECTORY_FOREIGN.exitCode());
+        CommandRun overLog = CommandRun.of("metadata", "restore", backup.toString(), "--into", directory(cluster, 1));
+        assertThat(overLog.exitCode()).as(overLog.output()).isEqualTo(Reason.DIRECTORY_FOREIGN.exitCode());
         cluster.killAll();
         for (int id = 1; id <= 3; id++) {
             deleteAll(Path.of(directory(cluster, id)));
         }
 
-        Tool.Result damaged = run("metadata", "restore", damagedCopyOf(backup), "--into", directory(cluster, 1));
-        assertThat(damaged.exitCode()).as(damaged.text()).isEqualTo(1);
-        assertThat(damaged.text()).contains("The snapshot").contains("damaged.backup");
-        Tool.Result restored = run("metadata", "restore", backup.toString(), "--into", directory(cluster, 1));
+        CommandRun damaged =
+                CommandRun.of("metadata", "restore", damagedCopyOf(backup), "--into", directory(cluster, 1));
+        assertThat(damaged.exitCode()).as(damaged.output()).isEqualTo(1);
+        assertThat(damaged.output()).contains("The snapshot").contains("damaged.backup");
+        CommandRun restored = CommandRun.of("metadata", "restore", backup.toString(), "--into", directory(cluster, 1));
         assertDone(restored);
-        assertThat(restored.text()).contains("Restored cluster").contains("topics");
+        assertThat(restored.output()).contains("Restored cluster").contains("topics");
         ProcessCluster.awaitReady(cluster.launchMetadata(1));
         for (int id = 2; id <= 3; id++) {
             ChildProcess node = cluster.launchMetadata(id);
             Await.until(
                     "node to wait for being added",
                     PATIENCE,
+                    () -> String.join("\n", node.lastLines()),
                     () -> node.lastLines().stream().anyMatch(line -> line.contains("varve metadata add-node")));
-            assertDone(run(
+            assertDone(CommandRun.of(
                     "metadata",
                     "add-node",
                     cluster.layout().metadataNodes().get(id - 1).toString(),

@@ -123,6 +123,8 @@ final class CommandLoad {
         Await.until(
                 count + " more commands carried out",
                 patience,
+                () -> created() - before + " carried out, of " + unknown + " the outcome is unknown, refused "
+                        + refused,
                 () -> created() >= before + count || !refused.isEmpty());
         assertThat(refused).isEmpty();
     }

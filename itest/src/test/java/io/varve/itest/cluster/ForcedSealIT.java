@@ -52,7 +52,7 @@ class ForcedSealIT {
             }
             int epoch = operator.partition(TOPIC, 0).epoch();
 
-            assertThat(String.join("\n", operator.run(PATIENCE, "partition", "seal", TOPIC, "0", "--accept-loss")))
+            assertThat(operator.run("partition", "seal", TOPIC, "0", "--accept-loss"))
                     .contains("SEALED BY FORCE");
 
             assertThat(operator.partition(TOPIC, 0).epoch()).isGreaterThan(epoch);

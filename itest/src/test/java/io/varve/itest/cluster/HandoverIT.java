@@ -43,13 +43,17 @@ class HandoverIT {
             acks.awaitMore(300, PATIENCE);
             gaps.takeLongestMs();
 
-            operator.run(PATIENCE, "broker", "drain", "1");
+            operator.run("broker", "drain", "1");
             assertThat(owned(operator, 1)).isZero();
             acks.awaitMore(300, PATIENCE);
             long drainMs = gaps.takeLongestMs();
 
-            operator.run(PATIENCE, "broker", "drain", "1", "--undo");
-            Await.until("an even share again", PATIENCE, () -> owned(operator, 1) == PARTITIONS / 2);
+            operator.run("broker", "drain", "1", "--undo");
+            Await.until(
+                    "an even share again",
+                    PATIENCE,
+                    () -> owned(operator, 1) + " of " + PARTITIONS,
+                    () -> owned(operator, 1) == PARTITIONS / 2);
             acks.awaitMore(300, PATIENCE);
             long balanceMs = gaps.takeLongestMs();
 

@@ -234,7 +234,7 @@ class ManifestIT {
         assertThat(scrub.exitCode()).isEqualTo(1);
     }
 
-    private static CommandRun scrub(ProcessCluster cluster) throws IOException {
+    private static CommandRun scrub(ProcessCluster cluster) {
         return runOnBucket(cluster, "bucket", "scrub", "--grace-hours", "0");
     }
 
@@ -350,24 +350,21 @@ class ManifestIT {
 
     /** What was superseded goes a moment after its readers; then nothing is left that nobody names. */
     private static void assertNoOrphans(ProcessCluster cluster) throws Exception {
-        CommandRun scrub = null;
-        for (long untilNs = System.nanoTime() + PATIENCE.toNanos(); System.nanoTime() - untilNs < 0; ) {
-            scrub = scrub(cluster);
-            assertThat(scrub.output()).doesNotContain("WRONG");
-            if (scrub.exitCode() == 0) {
-                return;
-            }
-        }
-        throw new AssertionError("orphans stay: " + (scrub == null ? "" : scrub.output()));
+        CommandRun[] scrub = {null};
+        Await.until("no orphans", PATIENCE, () -> scrub[0].output(), () -> {
+            scrub[0] = scrub(cluster);
+            assertThat(scrub[0].output()).doesNotContain("WRONG");
+            return scrub[0].exitCode() == 0;
+        });
     }
 
-    private static CommandRun run(ProcessCluster cluster, String... words) throws IOException {
+    private static CommandRun run(ProcessCluster cluster, String... words) {
         List<String> arguments = new ArrayList<>(List.of(words));
         arguments.addAll(List.of("--metadata", cluster.layout().metadataServers(), "--timeout-ms", "60000"));
-        return CommandRun.of(cluster.layout().directory().resolve("commands"), arguments.toArray(String[]::new));
+        return CommandRun.of(arguments.toArray(String[]::new));
     }
 
-    private static CommandRun runOnBucket(ProcessCluster cluster, String... words) throws IOException {
+    private static CommandRun runOnBucket(ProcessCluster cluster, String... words) {
         List<String> arguments = new ArrayList<>(List.of(words));
         arguments.addAll(
                 List.of("--set", "tiering.local.dir=" + cluster.layout().bucket()));

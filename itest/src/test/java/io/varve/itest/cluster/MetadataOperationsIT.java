@@ -32,10 +32,6 @@ class MetadataOperationsIT {
     @TempDir
     Path directory;
 
-    private Tool tool() {
-        return new Tool(directory.resolve("tool.log"));
-    }
-
     private static int leader(RemoteMetadataClient client) {
         return MetadataProcesses.status(client).leaderId();
     }
@@ -79,30 +75,31 @@ class MetadataOperationsIT {
             Await.until(
                     "node 4 to wait for being added",
                     PATIENCE,
+                    () -> String.join("\n", fourth.lastLines()),
                     () -> fourth.lastLines().stream()
                             .anyMatch(line ->
                                     line.contains("event=waiting") && line.contains("varve metadata add-node 4@")));
-            Tool.Result added = tool().run(
-                            "metadata",
-                            "add-node",
-                            nodes.servers(List.of(4)),
-                            "--raft-port",
-                            "" + nodes.raftPort(4),
-                            "--metadata",
-                            three);
-            assertThat(added.exitCode()).as(added.text()).isZero();
-            assertThat(added.text()).contains("4 members").contains("no more failures than 3 would");
+            CommandRun added = CommandRun.of(
+                    "metadata",
+                    "add-node",
+                    nodes.servers(List.of(4)),
+                    "--raft-port",
+                    "" + nodes.raftPort(4),
+                    "--metadata",
+                    three);
+            assertThat(added.exitCode()).as(added.output()).isZero();
+            assertThat(added.output()).contains("4 members").contains("no more failures than 3 would");
             ProcessCluster.awaitReady(fourth);
             ChildProcess fifth = nodes.launch(5, List.of(1, 2, 3, 4, 5));
             added = addWhenItRuns(nodes, 5, three);
-            assertThat(added.exitCode()).as(added.text()).isZero();
+            assertThat(added.exitCode()).as(added.output()).isZero();
             ProcessCluster.awaitReady(fifth);
             assertThat(members(client)).containsExactly(1, 2, 3, 4, 5);
             load.awaitMore(50, PATIENCE);
 
-            Tool.Result again = addWhenItRuns(nodes, 5, three);
+            CommandRun again = addWhenItRuns(nodes, 5, three);
             assertThat(again.exitCode()).isEqualTo(1);
-            assertThat(again.text()).contains("node 5 is a member already");
+            assertThat(again.output()).contains("node 5 is a member already");
 
             // Five nodes bear two failures, the leader's among them.
             int leader = leader(client);
@@ -111,14 +108,14 @@ class MetadataOperationsIT {
             nodes.process(other).kill();
             load.awaitMore(50, PATIENCE);
             for (int id : List.of(leader, other)) {
-                Tool.Result removed = tool().run("metadata", "remove-node", "" + id, "--metadata", nodes.servers());
-                assertThat(removed.exitCode()).as(removed.text()).isZero();
+                CommandRun removed = CommandRun.of("metadata", "remove-node", "" + id, "--metadata", nodes.servers());
+                assertThat(removed.exitCode()).as(removed.output()).isZero();
             }
             assertThat(members(client)).hasSize(3).doesNotContain(leader, other);
 
-            Tool.Result unknown = tool().run("metadata", "remove-node", "" + other, "--metadata", nodes.servers());
+            CommandRun unknown = CommandRun.of("metadata", "remove-node", "" + other, "--metadata", nodes.servers());
             assertThat(unknown.exitCode()).isEqualTo(1);
-            assertThat(unknown.text()).contains("node " + other + " is no member");
+            assertThat(unknown.output()).contains("node " + other + " is no member");
 
             // Of three one is dead: the two left are needed both.
             int third = members(client).stream()
@@ -130,55 +127,53 @@ class MetadataOperationsIT {
                     .filter(id -> id != third)
                     .findFirst()
                     .orElseThrow();
-            Tool.Result refused = tool().run("metadata", "remove-node", "" + alive, "--metadata", nodes.servers());
-            assertThat(refused.exitCode()).as(refused.text()).isEqualTo(1);
-            assertThat(refused.text()).contains("they would have no quorum");
-            Tool.Result status = tool().run("metadata", "status", "--metadata", nodes.servers());
-            assertThat(status.exitCode()).as(status.text()).isZero();
-            assertThat(status.text()).contains("leader").contains("follower").contains("silent");
+            CommandRun refused = CommandRun.of("metadata", "remove-node", "" + alive, "--metadata", nodes.servers());
+            assertThat(refused.exitCode()).as(refused.output()).isEqualTo(1);
+            assertThat(refused.output()).contains("they would have no quorum");
+            CommandRun status = CommandRun.of("metadata", "status", "--metadata", nodes.servers());
+            assertThat(status.exitCode()).as(status.output()).isZero();
+            assertThat(status.output()).contains("leader").contains("follower").contains("silent");
             load.stop().check(newest(client));
 
             nodes.process(alive).kill();
-            Await.until("the last one to notice that there is no quorum", PATIENCE, () -> statusCode(nodes) != 0);
+            Await.until(
+                    "the last one to notice that there is no quorum",
+                    PATIENCE,
+                    () -> CommandRun.of("metadata", "status", "--metadata", nodes.servers())
+                            .output(),
+                    () -> statusCode(nodes) != 0);
             assertThat(statusCode(nodes)).isEqualTo(Reason.NO_QUORUM.exitCode());
-            Tool.Result backup = tool().run(
-                            "metadata",
-                            "backup",
-                            directory.resolve("backup").toString(),
-                            "--metadata",
-                            nodes.servers(),
-                            "--timeout-ms",
-                            "3000");
-            assertThat(backup.exitCode()).as(backup.text()).isEqualTo(Reason.NO_QUORUM.exitCode());
-            assertThat(backup.text()).contains("varve metadata backup: No quorum");
+            CommandRun backup = CommandRun.ofProcess(
+                    directory,
+                    "metadata",
+                    "backup",
+                    directory.resolve("backup").toString(),
+                    "--metadata",
+                    nodes.servers(),
+                    "--timeout-ms",
+                    "3000");
+            assertThat(backup.exitCode()).as(backup.output()).isEqualTo(Reason.NO_QUORUM.exitCode());
+            assertThat(backup.output()).contains("varve metadata backup: No quorum");
         }
     }
 
-    private int statusCode(MetadataProcesses nodes) {
-        try {
-            return tool().run("metadata", "status", "--metadata", nodes.servers())
-                    .exitCode();
-        } catch (IOException e) {
-            throw new AssertionError(e);
-        }
+    private static int statusCode(MetadataProcesses nodes) {
+        return CommandRun.of("metadata", "status", "--metadata", nodes.servers())
+                .exitCode();
     }
 
-    private Tool.Result addWhenItRuns(MetadataProcesses nodes, int id, String servers) throws IOException {
-        Tool.Result[] result = {null};
+    private static CommandRun addWhenItRuns(MetadataProcesses nodes, int id, String servers) {
+        CommandRun[] result = {null};
         Await.until("node " + id + " to answer", PATIENCE, () -> {
-            try {
-                result[0] = tool().run(
-                                "metadata",
-                                "add-node",
-                                nodes.servers(List.of(id)),
-                                "--raft-port",
-                                "" + nodes.raftPort(id),
-                                "--metadata",
-                                servers);
-                return !result[0].text().contains("does not answer");
-            } catch (IOException e) {
-                throw new AssertionError(e);
-            }
+            result[0] = CommandRun.of(
+                    "metadata",
+                    "add-node",
+                    nodes.servers(List.of(id)),
+                    "--raft-port",
+                    "" + nodes.raftPort(id),
+                    "--metadata",
+                    servers);
+            return !result[0].output().contains("does not answer");
         });
         return result[0];
     }
@@ -223,7 +218,11 @@ class MetadataOperationsIT {
             ofPaused.linearizable().join();
             nodes.process(paused).pause();
             try {
-                Await.until("another leader", PATIENCE, () -> leader(client) != paused);
+                Await.until(
+                        "another leader",
+                        PATIENCE,
+                        () -> MetadataProcesses.status(client).toString(),
+                        () -> leader(client) != paused);
                 client.createTopic("meanwhile", 1, 1, Map.of()).join();
                 var read = ofPaused.linearizable();
                 nodes.process(paused).resume();
@@ -363,8 +362,8 @@ class MetadataOperationsIT {
                 ProcessCluster.awaitReady(nodes.launch(full, List.of(1, 2, 3)));
                 load.awaitMore(20, PATIENCE);
                 load.stop().check(newest(client));
-                Tool.Result status = tool().run("metadata", "status", "--metadata", nodes.servers(List.of(1, 2, 3)));
-                assertThat(status.text()).doesNotContain("silent");
+                CommandRun status = CommandRun.of("metadata", "status", "--metadata", nodes.servers(List.of(1, 2, 3)));
+                assertThat(status.output()).doesNotContain("silent");
             }
         }
     }

@@ -14,7 +14,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.OptionalInt;
 import java.util.TreeSet;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -42,7 +41,7 @@ final class Operator implements AutoCloseable {
         return link.client().view();
     }
 
-    /** Begins a command, with {@code --metadata} added. */
+    /** Begins a command in a process of its own, with {@code --metadata} added. */
     ChildProcess type(String... words) throws IOException {
         List<String> arguments = new ArrayList<>(List.of(words));
         arguments.add("--metadata=" + cluster.layout().metadataServers());
@@ -53,16 +52,15 @@ final class Operator implements AutoCloseable {
                 logs.resolve("command-" + COMMANDS.incrementAndGet() + ".log"));
     }
 
-    /** Runs a command that must succeed, and returns the last lines that it printed. */
-    List<String> run(Duration patience, String... words) throws IOException {
-        try (ChildProcess command = type(words)) {
-            OptionalInt code = command.awaitExit(patience);
-            if (code.orElse(-1) != 0) {
-                throw new AssertionError(
-                        command.name() + " ended with " + code + ":\n" + String.join("\n", command.lastLines()));
-            }
-            return command.lastLines();
+    /** Runs a command that must succeed, in this process, with {@code --metadata} added, and returns what it printed. */
+    String run(String... words) {
+        List<String> arguments = new ArrayList<>(List.of(words));
+        arguments.addAll(List.of("--metadata", cluster.layout().metadataServers()));
+        CommandRun run = CommandRun.of(arguments.toArray(String[]::new));
+        if (run.exitCode() != 0) {
+            throw new AssertionError(String.join(" ", words) + " ended with " + run.exitCode() + ":\n" + run.output());
         }
+        return run.output();
     }
 
     /** Waits until every segment has all its copies, or is in object storage, and no work is left. */

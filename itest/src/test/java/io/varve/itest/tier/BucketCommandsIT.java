@@ -71,7 +71,7 @@ class BucketCommandsIT {
     private void check() throws IOException {
         CommandRun check = run("bucket", "check");
         assertThat(check.exitCode()).as(check.output()).isZero();
-        CommandRun bad = CommandRun.of(
+        CommandRun bad = CommandRun.ofProcess(
                 clusters.directory(),
                 "bucket",
                 "check",
@@ -90,7 +90,7 @@ class BucketCommandsIT {
         assertThat(bad.exitCode()).as(bad.output()).isEqualTo(Reason.NO_BUCKET.exitCode());
     }
 
-    private void singleObjects(ObjectRef object) throws IOException {
+    private void singleObjects(ObjectRef object) {
         String offsets = object.startOffset() + " to " + (object.endOffset() - 1);
         CommandRun inspect = run("object", "inspect", object.key());
         assertThat(inspect.exitCode()).as(inspect.output()).isZero();
@@ -115,22 +115,20 @@ class BucketCommandsIT {
     private void anotherBucket() throws IOException {
         Path other = clusters.directory().resolve("other-bucket");
         String key = "tiering.local.dir=" + other;
-        assertThat(CommandRun.of(clusters.directory(), "bucket", "check", "--set", key)
-                        .exitCode())
-                .isZero();
+        assertThat(CommandRun.of("bucket", "check", "--set", key).exitCode()).isZero();
         Path file = clusters.directory().resolve("operator.properties");
         Files.writeString(file, key + "\nmetadata.servers=" + servers() + "\n");
         for (String[] command :
                 List.of(new String[] {"verify", "topic", TOPIC}, new String[] {"bucket", "scrub", "--delete"})) {
             List<String> arguments = new ArrayList<>(List.of(command));
             arguments.addAll(List.of("--config", file.toString()));
-            CommandRun run = CommandRun.of(clusters.directory(), arguments.toArray(String[]::new));
+            CommandRun run = CommandRun.of(arguments.toArray(String[]::new));
             assertThat(run.exitCode()).as(run.output()).isEqualTo(Reason.NO_BUCKET.exitCode());
             assertThat(run.output()).contains("has neither the mark").doesNotContain("WRONG", "MISSING");
         }
         Files.writeString(
                 file, "tiering.local.dir=" + cluster.layout().bucket() + "\nmetadata.servers=" + servers() + "\n");
-        CommandRun right = CommandRun.of(clusters.directory(), "bucket", "scrub", "--config", file.toString());
+        CommandRun right = CommandRun.of("bucket", "scrub", "--config", file.toString());
         assertThat(right.exitCode()).as(right.output()).isZero();
     }
 
@@ -194,13 +192,9 @@ class BucketCommandsIT {
         ok("all topics: paused", "offload pause", "offload", "pause", "--metadata", servers());
         produce(20_001);
         Await.until("something waits", PATIENCE, () -> {
-            try {
-                return run("offload", "status", "--metadata", servers())
-                        .output()
-                        .contains("uploads are paused for the cluster");
-            } catch (IOException e) {
-                throw new AssertionError(e);
-            }
+            return run("offload", "status", "--metadata", servers())
+                    .output()
+                    .contains("uploads are paused for the cluster");
         });
         assertThat(objects()).hasSize((int) before);
         CommandRun status = run("status", "--metadata", servers());
@@ -222,26 +216,26 @@ class BucketCommandsIT {
         }
     }
 
-    private void ok(String says, String what, String... arguments) throws IOException {
+    private void ok(String says, String what, String... arguments) {
         CommandRun run = run(arguments);
         assertThat(run.exitCode()).as(what + ": " + run.output()).isZero();
         assertThat(run.output()).contains(says);
     }
 
-    private CommandRun scrub(String... more) throws IOException {
+    private CommandRun scrub(String... more) {
         List<String> arguments =
                 new ArrayList<>(List.of("bucket", "scrub", "--grace-hours", "0", "--metadata", servers()));
         arguments.addAll(Arrays.asList(more));
         return run(arguments.toArray(String[]::new));
     }
 
-    private CommandRun run(String... arguments) throws IOException {
+    private CommandRun run(String... arguments) {
         List<String> all = new ArrayList<>(Arrays.asList(arguments));
         boolean needsStore = !arguments[0].equals("offload") && !arguments[0].equals("status");
         if (needsStore) {
             all.addAll(List.of("--set", "tiering.local.dir=" + cluster.layout().bucket()));
         }
-        return CommandRun.of(clusters.directory(), all.toArray(String[]::new));
+        return CommandRun.of(all.toArray(String[]::new));
     }
 
     private String servers() {

@@ -126,7 +126,7 @@ class CompactedObjectsIT {
                 .isLessThan(RECORDS / 4);
     }
 
-    private void assertCommandsAgree() throws IOException {
+    private void assertCommandsAgree() {
         ok("", "bucket", "scrub", "--grace-hours", "0", "--metadata", servers());
         ok("0 problems", "verify", "topic", TOPIC, "--deep", "--metadata", servers());
         for (ObjectRef object : objects()) {
@@ -155,22 +155,22 @@ class CompactedObjectsIT {
         boolean isRight(String line);
     }
 
-    private void ok(Line line, String... arguments) throws IOException {
+    private void ok(Line line, String... arguments) {
         CommandRun run = run(arguments);
         assertThat(run.exitCode()).as(run.output()).isZero();
         assertThat(run.output().lines()).as(run.output()).anyMatch(line::isRight);
     }
 
-    private void ok(String says, String... arguments) throws IOException {
+    private void ok(String says, String... arguments) {
         ok(line -> line.contains(says), arguments);
     }
 
-    private CommandRun run(String... arguments) throws IOException {
+    private CommandRun run(String... arguments) {
         List<String> all = new ArrayList<>(Arrays.asList(arguments));
         if (!arguments[0].equals("restore")) {
             all.addAll(List.of("--set", "tiering.local.dir=" + cluster.layout().bucket()));
         }
-        return CommandRun.of(clusters.directory(), all.toArray(String[]::new));
+        return CommandRun.of(all.toArray(String[]::new));
     }
 
     private String servers() {

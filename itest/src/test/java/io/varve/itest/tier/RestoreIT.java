@@ -83,11 +83,7 @@ class RestoreIT {
         deleteAll(metadata);
 
         CommandRun dry = CommandRun.of(
-                clusters.directory(),
-                "restore",
-                "--dry-run",
-                "--from",
-                "file:" + cluster.layout().bucket());
+                "restore", "--dry-run", "--from", "file:" + cluster.layout().bucket());
         assertThat(dry.exitCode()).as(dry.output()).isZero();
         assertThat(dry.output())
                 .contains("group " + GROUP + ": committed offset 100 of young-0", "Nothing was changed")
@@ -270,7 +266,7 @@ class RestoreIT {
     }
 
     private CommandRun restore(ProcessCluster cluster, Path metadata) throws IOException {
-        return CommandRun.of(
+        return CommandRun.ofProcess(
                 clusters.directory(),
                 "restore",
                 "--from",

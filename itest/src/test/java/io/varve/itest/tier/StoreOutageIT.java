@@ -152,8 +152,8 @@ class StoreOutageIT {
         assertThat(report.bytes()).isPositive();
         assertThat(report.oldestMs()).isGreaterThan(OUTAGE_SECONDS * 1_000L / 2);
         assertThat(report.errors()).containsKey("THROTTLED");
-        CommandRun status = CommandRun.of(
-                clusters.directory(), "status", "--metadata", cluster.layout().metadataServers());
+        CommandRun status =
+                CommandRun.of("status", "--metadata", cluster.layout().metadataServers());
         assertThat(status.exitCode()).as(status.output()).isZero();
         assertThat(status.output())
                 .contains("segments (", "wait, the oldest for", "THROTTLED: ")
