@@ -38,6 +38,7 @@ import org.apache.kafka.streams.kstream.Grouped;
 import org.apache.kafka.streams.kstream.Materialized;
 import org.apache.kafka.streams.kstream.Produced;
 import org.apache.kafka.streams.state.Stores;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -48,56 +49,75 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 class StreamsIT {
 
-    private static final String IN = "lines";
-    private static final String OUT = "counts";
     private static final int LINES = 4_000;
     private static final Duration PATIENCE = Duration.ofMinutes(3);
 
     @RegisterExtension
-    final Clusters clusters = new Clusters();
+    static final Clusters CLUSTERS = new Clusters();
+
+    private static ProcessCluster cluster;
+
+    /** What this test's topics and groups begin with: the cluster is the others', too. */
+    private String name;
+
+    @BeforeAll
+    static void startACluster() throws Exception {
+        cluster = CLUSTERS.start(ClusterShape.of(1, 3, 2)
+                .withBroker("offsets.topic.num.partitions", "4")
+                .withBroker("transaction.state.log.num.partitions", "4")
+                .withBroker("log.cleaner.backoff.ms", "100"));
+    }
+
+    private void createTopics(String prefix) throws Exception {
+        name = prefix;
+        cluster.createTopic(in(), 3, Map.of());
+        cluster.createTopic(out(), 3, Map.of());
+    }
+
+    private String in() {
+        return name + "-lines";
+    }
+
+    private String out() {
+        return name + "-counts";
+    }
 
     @ParameterizedTest
     @ValueSource(strings = {"classic", "streams"})
     void everyWordIsCountedOnceWhileBrokersAreKilled(String protocol) throws Exception {
-        ProcessCluster cluster = clusters.start(ClusterShape.of(1, 3, 2)
-                .withBroker("offsets.topic.num.partitions", "4")
-                .withBroker("transaction.state.log.num.partitions", "4"));
-        cluster.createTopic(IN, 3, Map.of());
-        cluster.createTopic(OUT, 3, Map.of());
-        try (KafkaStreams streams = new KafkaStreams(wordCount(), config(cluster, protocol))) {
+        createTopics(protocol);
+        try (KafkaStreams streams = new KafkaStreams(wordCount(), config(protocol))) {
             streams.setUncaughtExceptionHandler(failure -> StreamThreadExceptionResponse.REPLACE_THREAD);
             streams.start();
-            List<Future<RecordMetadata>> sent = produceWhileBrokersDie(cluster);
+            List<Future<RecordMetadata>> sent = produceWhileBrokersDie();
             for (Future<RecordMetadata> one : sent) {
                 one.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
             }
-            assertThat(lastCounts(cluster, LINES)).isEqualTo(countsOf(LINES));
+            assertThat(lastCounts(LINES)).isEqualTo(countsOf(LINES));
         }
     }
 
     /** The second instance has nothing but the changelog, of which most is gone. */
     @Test
     void anInstanceGoesOnFromACompactedChangelog() throws Exception {
-        ProcessCluster cluster = clusters.start(ClusterShape.of(1, 3, 2)
-                .withBroker("offsets.topic.num.partitions", "4")
-                .withBroker("transaction.state.log.num.partitions", "4")
-                .withBroker("log.cleaner.backoff.ms", "100"));
-        cluster.createTopic(IN, 3, Map.of());
-        cluster.createTopic(OUT, 3, Map.of());
-        Properties config = config(cluster, "classic");
+        createTopics("compacted");
+        Properties config = config("classic");
         // An instance of Streams ends without a word to its group: the next one waits for its session to end.
         config.put("session.timeout.ms", "6000");
         config.put("topic.segment.ms", "1000");
         config.put("topic.min.cleanable.dirty.ratio", "0.01");
-        count(cluster, config, 0, LINES / 2);
+        count(config, 0, LINES / 2);
         try (MetadataLink link = MetadataLink.open(cluster.layout().metadataNodes(), PATIENCE)) {
-            Await.until("the changelog is compacted", PATIENCE, () -> isCompacted(link, "word-count-counts-changelog"));
+            Await.until(
+                    "the changelog is compacted",
+                    PATIENCE,
+                    () -> isCompacted(link, name + "-word-count-counts-changelog"));
         }
-        count(cluster, config, LINES / 2, LINES);
+        count(config, LINES / 2, LINES);
     }
 
     /** Counts those lines and ends. */
-    private static void count(ProcessCluster cluster, Properties config, int from, int to) throws Exception {
+    private void count(Properties config, int from, int to) throws Exception {
         try (KafkaStreams streams = new KafkaStreams(wordCount(), config);
                 KafkaProducer<String, String> producer = new KafkaProducer<>(
                         Map.of("bootstrap.servers", cluster.bootstrap()),
@@ -109,7 +129,7 @@ class StreamsIT {
                 LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(3));
             }
             producer.flush();
-            assertThat(lastCounts(cluster, to)).isEqualTo(countsOf(to));
+            assertThat(lastCounts(to)).isEqualTo(countsOf(to));
         }
     }
 
@@ -125,38 +145,45 @@ class StreamsIT {
         return Map.of("every", (long) lines, "even", lines / 2L, "odd", lines / 2L);
     }
 
-    private static ProducerRecord<String, String> line(int line) {
-        return new ProducerRecord<>(IN, line % 3, "line-" + line, "every " + (line % 2 == 0 ? "even" : "odd"));
+    private ProducerRecord<String, String> line(int line) {
+        return new ProducerRecord<>(in(), line % 3, "line-" + line, "every " + (line % 2 == 0 ? "even" : "odd"));
     }
 
-    private static Topology wordCount() {
+    private Topology wordCount() {
         StreamsBuilder builder = new StreamsBuilder();
-        builder.stream(IN, Consumed.with(Serdes.String(), Serdes.String()))
+        builder.stream(in(), Consumed.with(Serdes.String(), Serdes.String()))
                 .flatMapValues(line -> Arrays.asList(line.split(" ")))
                 .groupBy((key, word) -> word, Grouped.with(Serdes.String(), Serdes.String()))
                 .count(Materialized.<String, Long>as(Stores.inMemoryKeyValueStore("counts"))
                         .withKeySerde(Serdes.String())
                         .withValueSerde(Serdes.Long()))
                 .toStream()
-                .to(OUT, Produced.with(Serdes.String(), Serdes.Long()));
+                .to(out(), Produced.with(Serdes.String(), Serdes.Long()));
         return builder.build();
     }
 
-    private Properties config(ProcessCluster cluster, String protocol) {
+    private Properties config(String protocol) {
         Properties config = new Properties();
         config.putAll(Map.of(
-                "bootstrap.servers", cluster.bootstrap(),
-                "application.id", "word-count",
-                "processing.guarantee", "exactly_once_v2",
-                "group.protocol", protocol,
-                "commit.interval.ms", "200",
-                "state.dir", clusters.directory().resolve("streams").toString(),
-                "reconnect.backoff.max.ms", "200"));
+                "bootstrap.servers",
+                cluster.bootstrap(),
+                "application.id",
+                name + "-word-count",
+                "processing.guarantee",
+                "exactly_once_v2",
+                "group.protocol",
+                protocol,
+                "commit.interval.ms",
+                "200",
+                "state.dir",
+                CLUSTERS.directory().resolve("streams").toString(),
+                "reconnect.backoff.max.ms",
+                "200"));
         return config;
     }
 
     /** A line every few milliseconds, and each broker killed once meanwhile. */
-    private static List<Future<RecordMetadata>> produceWhileBrokersDie(ProcessCluster cluster) throws Exception {
+    private List<Future<RecordMetadata>> produceWhileBrokersDie() throws Exception {
         List<Future<RecordMetadata>> sent = new ArrayList<>();
         try (KafkaProducer<String, String> producer = new KafkaProducer<>(
                 Map.of("bootstrap.servers", cluster.bootstrap(), "reconnect.backoff.max.ms", "200"),
@@ -176,18 +203,18 @@ class StreamsIT {
     }
 
     /** The last count of each word, read until all lines are in it. */
-    private static Map<String, Long> lastCounts(ProcessCluster cluster, int lines) {
+    private Map<String, Long> lastCounts(int lines) {
         Map<String, Long> counts = new TreeMap<>();
         try (KafkaConsumer<String, Long> consumer = new KafkaConsumer<>(
                 Map.of(
                         "bootstrap.servers", cluster.bootstrap(),
-                        "group.id", "reader",
+                        "group.id", name + "-reader",
                         "auto.offset.reset", "earliest",
                         "isolation.level", "read_committed",
                         "enable.auto.commit", "false"),
                 new StringDeserializer(),
                 new LongDeserializer())) {
-            consumer.subscribe(Set.of(OUT));
+            consumer.subscribe(Set.of(out()));
             long deadlineNs = System.nanoTime() + PATIENCE.toNanos();
             int quietPolls = 0;
             while ((counts.getOrDefault("every", 0L) < lines || quietPolls < 10) && System.nanoTime() < deadlineNs) {

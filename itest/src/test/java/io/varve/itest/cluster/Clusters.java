@@ -12,16 +12,25 @@ import java.util.List;
 import java.util.Optional;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.extension.AfterAllCallback;
 import org.junit.jupiter.api.extension.AfterEachCallback;
+import org.junit.jupiter.api.extension.BeforeAllCallback;
 import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
+import org.junit.jupiter.api.extension.LifecycleMethodExecutionExceptionHandler;
 import org.junit.jupiter.api.extension.TestExecutionExceptionHandler;
 
 /**
- * Gives a test its clusters and ends all their processes after it. When the test fails, the last warnings and errors of every process are shown, and then its last lines; the whole logs stay
+ * Gives a test its clusters and ends all their processes after it; where it is a static field, gives a class its clusters and ends them after the last of its tests. When a test fails, the last warnings and errors of every process are shown, and then its last lines; the whole logs stay
  * under {@code target/clusters}.
  */
-public final class Clusters implements BeforeEachCallback, AfterEachCallback, TestExecutionExceptionHandler {
+public final class Clusters
+        implements BeforeAllCallback,
+                AfterAllCallback,
+                BeforeEachCallback,
+                AfterEachCallback,
+                LifecycleMethodExecutionExceptionHandler,
+                TestExecutionExceptionHandler {
 
     private static final Path ROOT = Path.of("target", "clusters");
 
@@ -32,14 +41,28 @@ public final class Clusters implements BeforeEachCallback, AfterEachCallback, Te
 
     private final List<ProcessCluster> started = new ArrayList<>();
     private Path directory;
+    private boolean areOfClass;
+    private boolean isWanted;
+
+    /** Called of a static field alone. */
+    @Override
+    public void beforeAll(ExtensionContext context) throws IOException {
+        areOfClass = true;
+        begin(context.getRequiredTestClass().getSimpleName());
+    }
 
     @Override
     public void beforeEach(ExtensionContext context) throws IOException {
+        if (!areOfClass) {
+            begin(context.getRequiredTestClass().getSimpleName() + "-"
+                    + context.getRequiredTestMethod().getName());
+        }
+    }
+
+    private void begin(String name) throws IOException {
         Files.createDirectories(ROOT);
-        directory = Files.createTempDirectory(
-                ROOT,
-                context.getRequiredTestClass().getSimpleName() + "-"
-                        + context.getRequiredTestMethod().getName() + "-");
+        directory = Files.createTempDirectory(ROOT, name + "-");
+        isWanted = false;
     }
 
     /** A cluster whose processes are all running and ready. */
@@ -70,7 +93,18 @@ public final class Clusters implements BeforeEachCallback, AfterEachCallback, Te
     }
 
     @Override
+    public void handleBeforeAllMethodExecutionException(ExtensionContext context, Throwable failure) throws Throwable {
+        showAll();
+        throw failure;
+    }
+
+    @Override
     public void handleTestExecutionException(ExtensionContext context, Throwable failure) throws Throwable {
+        showAll();
+        throw failure;
+    }
+
+    private void showAll() throws IOException {
         for (ProcessCluster cluster : started) {
             for (ChildProcess process : cluster.processes()) {
                 show(process, "warnings and errors", troublesIn(cluster.logOf(process.name())));
@@ -82,7 +116,7 @@ public final class Clusters implements BeforeEachCallback, AfterEachCallback, Te
             }
         }
         System.err.println("---- all of it: " + directory.toAbsolutePath());
-        throw failure;
+        isWanted = true;
     }
 
     private static void show(ChildProcess process, String what, Collection<String> lines) {
@@ -109,11 +143,24 @@ public final class Clusters implements BeforeEachCallback, AfterEachCallback, Te
 
     @Override
     public void afterEach(ExtensionContext context) throws IOException {
+        if (!areOfClass) {
+            end(context);
+        }
+    }
+
+    @Override
+    public void afterAll(ExtensionContext context) throws IOException {
+        if (areOfClass) {
+            end(context);
+        }
+    }
+
+    private void end(ExtensionContext context) throws IOException {
         for (ProcessCluster cluster : started) {
             cluster.close();
         }
         started.clear();
-        if (context.getExecutionException().isEmpty()) {
+        if (context.getExecutionException().isEmpty() && !isWanted) {
             deleteAll(directory);
         }
     }
