@@ -72,7 +72,11 @@ class BookieDrainIT {
 
             long startedNs = System.nanoTime();
             ProcessCluster.awaitReady(cluster.launchBookie(2));
-            Await.until("copies on the new disk", PATIENCE, () -> operator.bytesOn(2) >= bytes);
+            Await.until(
+                    "copies of " + bytes + " bytes on the new disk",
+                    PATIENCE,
+                    () -> operator.bytesOn(2) + " bytes",
+                    () -> operator.bytesOn(2) >= bytes);
             operator.awaitWhole(PATIENCE);
             long tookMs = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startedNs);
             producer.stop();
@@ -92,8 +96,9 @@ class BookieDrainIT {
 
     /** A cluster with so many bookies, and so much in it that each of three would hold it all. */
     private ProcessCluster filled(int bookies) throws Exception {
-        ProcessCluster cluster =
-                clusters.start(ClusterShape.of(1, bookies, 1).withMetadata("metadata.confirm.delay.ms", "2000"));
+        ProcessCluster cluster = clusters.start(ClusterShape.of(1, bookies, 1)
+                .withMetadata("metadata.confirm.delay.ms", "2000")
+                .withBroker("broker.replica.avoid.ms", "3000"));
         cluster.createTopic(TOPIC, PARTITIONS, CONFIG);
         try (NumberedProducer producer = producer(cluster)) {
             producer.start(1, MEGABYTES * 1_000, 0).done().get(PATIENCE.toSeconds(), TimeUnit.SECONDS);

@@ -45,7 +45,11 @@ class BookieTroubleIT {
 
             int dead = operator.writtenTo(TOPIC, 0).first();
             cluster.bookie(dead).kill();
-            Await.until("a segment without the dead bookie", PATIENCE, () -> isWrittenWithout(operator, dead));
+            Await.until(
+                    "a segment without dead bookie " + dead,
+                    PATIENCE,
+                    () -> "on " + operator.writtenTo(TOPIC, 0),
+                    () -> isWrittenWithout(operator, dead));
             acks.awaitMore(200, PATIENCE);
             long deadMs = gaps.takeLongestMs();
 
@@ -53,7 +57,11 @@ class BookieTroubleIT {
             int hung = operator.writtenTo(TOPIC, 0).last();
             gaps.takeLongestMs();
             cluster.bookie(hung).pause();
-            Await.until("a segment without the hung bookie", PATIENCE, () -> isWrittenWithout(operator, hung));
+            Await.until(
+                    "a segment without hung bookie " + hung,
+                    PATIENCE,
+                    () -> "on " + operator.writtenTo(TOPIC, 0),
+                    () -> isWrittenWithout(operator, hung));
             acks.awaitMore(200, PATIENCE);
             long hungMs = gaps.takeLongestMs();
             cluster.bookie(hung).resume();

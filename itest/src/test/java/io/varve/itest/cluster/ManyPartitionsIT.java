@@ -42,7 +42,11 @@ class ManyPartitionsIT {
 
         try (NumberedProducer producer = new NumberedProducer(cluster.bootstrap(), TOPIC, 100, acks, PATIENCE)) {
             producer.start(1, Long.MAX_VALUE, 5 * PARTITIONS);
-            Await.until("each partition to be written to", PATIENCE, () -> least(acks) >= 5);
+            Await.until(
+                    "each partition to be written to",
+                    PATIENCE,
+                    () -> Arrays.toString(ends(acks)),
+                    () -> least(acks) >= 5);
             long residentBefore = residentMb(cluster, 2);
             long killedNs = System.nanoTime();
             cluster.broker(1).kill();
@@ -50,6 +54,7 @@ class ManyPartitionsIT {
             Await.until(
                     "each partition to be written to again",
                     PATIENCE,
+                    () -> "ms of each " + Arrays.toString(againMs),
                     () -> noteAgain(acks, before, againMs, killedNs));
             producer.stop();
             producer.done().get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
