@@ -6,6 +6,7 @@ import io.varve.base.FaultHandler;
 import io.varve.metadata.client.MetadataClientOptions;
 import io.varve.metadata.client.RemoteMetadataClient;
 import io.varve.metadata.net.ServiceSettings;
+import io.varve.metadata.raft.RaftNode;
 import io.varve.metadata.raft.RaftPeerAddress;
 import io.varve.metadata.raft.RaftSettings;
 import io.varve.metadata.server.MetadataConfig;
@@ -169,6 +170,31 @@ public final class MetadataCluster implements AutoCloseable {
                 SystemClock.INSTANCE,
                 SystemRandomness.INSTANCE,
                 faultHandler());
+    }
+
+    /** Waits until all nodes have the same state. */
+    public void awaitAlike() throws TimeoutException {
+        await(
+                "all nodes to be alike",
+                20_000,
+                () -> nodes.values().stream()
+                                .map(node -> node.raft()
+                                        .map(raft -> raft.image().version() + "/"
+                                                + raft.image().digest())
+                                        .orElse("not yet"))
+                                .distinct()
+                                .count()
+                        == 1);
+    }
+
+    /** The last entry of a node's log; -1 while it has none. */
+    public long lastOf(int id) {
+        return nodes.get(id).raft().map(RaftNode::lastIndex).orElse(-1L);
+    }
+
+    /** The first entry of a node's log; -1 while it has none. */
+    public long logStartOf(int id) {
+        return nodes.get(id).raft().map(RaftNode::logStartIndex).orElse(-1L);
     }
 
     /** Waits for something, with a deadline. */
