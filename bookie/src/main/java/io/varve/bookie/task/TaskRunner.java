@@ -181,7 +181,7 @@ public final class TaskRunner implements AutoCloseable {
             return;
         }
         long startNanos = clock.nanoTime();
-        LOG.info("event=task-begun task={} kind={} what=\"{}\"", task.taskId(), kind.label(), task);
+        LOG.debug("event=task-begun task={} kind={} what=\"{}\"", task.taskId(), kind.label(), task);
         orderFor(task, kind)
                 .thenCompose(view -> work(task, kind, view))
                 .exceptionally(failure -> notCarriedOut(kind, root(failure)))
@@ -225,7 +225,7 @@ public final class TaskRunner implements AutoCloseable {
 
     private void onEnded(BookieTask task, TaskKind kind, TaskOutcome outcome) {
         if (outcome instanceof TaskOutcome.Done) {
-            LOG.info("event=task-done task={} kind={}", task.taskId(), kind.label());
+            LOG.info("event=task-done task={} kind={} what=\"{}\"", task.taskId(), kind.label(), task);
             report(task, () -> metadata.completeTask(task.taskId()));
         } else if (outcome instanceof TaskOutcome.Uploaded uploaded) {
             LOG.info(

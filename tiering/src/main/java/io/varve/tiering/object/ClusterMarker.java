@@ -117,10 +117,9 @@ public final class ClusterMarker {
             if (found.isEmpty()) {
                 throw new StartupException(
                         StartupException.Reason.NO_BUCKET,
-                        store.describe() + " has neither the mark of cluster " + clusterId + " nor its object "
-                                + known.get()
-                                + ": is it another bucket, prefix or directory than before, or not mounted?"
-                                + otherwise);
+                        store.describe()
+                                + " is another bucket, prefix or directory than before, or not mounted: it has neither the mark of cluster "
+                                + clusterId + " nor its object " + known.get() + "." + otherwise);
             }
         });
     }
