@@ -6,6 +6,7 @@ import io.varve.base.PartitionId;
 import io.varve.base.TopicId;
 import io.varve.metadata.api.MetadataException.Reason;
 import io.varve.metadata.model.BookieTask;
+import io.varve.metadata.model.ConfigConflicts;
 import io.varve.metadata.model.PartitionState;
 import io.varve.metadata.model.Topic;
 import io.varve.metadata.model.TopicConfigSchema;
@@ -77,6 +78,7 @@ final class TopicCommands {
                         + image.bookies().size());
         SortedMap<String, String> configs = ProtoModel.configs(command.getConfigsList());
         checkConfigs(configs);
+        refuse(ConfigConflicts.of(TopicConfigs.of(configs, image.clusterConfigs())));
         draft.put(new Topic(id, name, partitions, replicas, acksOf(image, configs, replicas), configs));
         addPartitions(draft, id, 0, partitions);
         return id;
@@ -131,12 +133,15 @@ final class TopicCommands {
             }
         }
         checkConfigs(configs);
+        Map<String, String> ofCluster = draft.image().clusterConfigs();
+        refuse(ConfigConflicts.brought(TopicConfigs.of(topic, ofCluster), TopicConfigs.of(configs, ofCluster)));
         draft.put(withConfigs(draft.image(), topic, configs));
         return topic.id();
     }
 
     static void alterConfigs(Draft draft, AlterBrokerConfigsCommand command) {
         Optional<Integer> broker = command.hasBroker() ? Optional.of(command.getBroker()) : Optional.empty();
+        Map<String, String> before = draft.image().clusterConfigs();
         for (ConfigChangeProto change : command.getChangesList()) {
             unless(
                     !change.getKey().isBlank() && change.getKey().length() <= CONFIG_KEY_LENGTH_MAX,
@@ -150,6 +155,7 @@ final class TopicCommands {
                     broker, change.getKey(), change.hasValue() ? Optional.of(change.getValue()) : Optional.empty());
         }
         if (broker.isEmpty()) {
+            refuse(ConfigConflicts.broughtToCluster(before, draft.image().clusterConfigs()));
             followClusterAcks(draft);
         }
     }
@@ -175,8 +181,12 @@ final class TopicCommands {
                 value.length() <= CONFIG_LENGTH_MAX,
                 Reason.INVALID_CONFIG,
                 "The value of " + key + " is longer than " + CONFIG_LENGTH_MAX + " characters"));
-        TopicConfigSchema.problemOf(configs).ifPresent(problem -> {
-            throw new Rejection(Reason.INVALID_CONFIG, problem);
+        refuse(TopicConfigSchema.problemOf(configs));
+    }
+
+    private static void refuse(Optional<String> problem) {
+        problem.ifPresent(line -> {
+            throw new Rejection(Reason.INVALID_CONFIG, line);
         });
     }
 

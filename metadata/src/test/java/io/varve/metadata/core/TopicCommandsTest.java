@@ -10,6 +10,7 @@ import io.varve.protocol.meta.AlterTopicConfigsCommand;
 import io.varve.protocol.meta.ConfigChangeProto;
 import io.varve.protocol.meta.CreatePartitionsCommand;
 import io.varve.protocol.meta.MetadataCommand;
+import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
 class TopicCommandsTest {
@@ -104,5 +105,79 @@ class TopicCommandsTest {
         assertThat(cluster.image().partitions(id))
                 .hasSize(5)
                 .allSatisfy(p -> assertThat(p.owner()).isEqualTo(1));
+    }
+
+    /** Kafka's rule where object storage is a tier (KIP-405): what is kept locally is part of what is kept. */
+    @Test
+    void localRetentionIsNoMoreThanRetention() {
+        String week = "604800000";
+        cluster.refused(cluster.createTopic("t", 1, 1, "local.retention.ms", "604800001"), Reason.INVALID_CONFIG);
+        cluster.refused(cluster.createTopic("t", 1, 1, "local.retention.ms", "-1"), Reason.INVALID_CONFIG);
+        cluster.refused(
+                cluster.createTopic("t", 1, 1, "retention.bytes", "10", "local.retention.bytes", "11"),
+                Reason.INVALID_CONFIG);
+        cluster.refused(
+                cluster.createTopic("t", 1, 1, "retention.bytes", "10", "local.retention.bytes", "-1"),
+                Reason.INVALID_CONFIG);
+        cluster.topic("equal", 1, 1, "local.retention.ms", week);
+        cluster.topic("following", 1, 1, "retention.ms", "5", "local.retention.ms", "-2");
+        cluster.topic("forever", 1, 1, "retention.ms", "-1", "local.retention.ms", "-1");
+        cluster.topic("untiered", 1, 1, "local.retention.ms", "-1", "remote.storage.enable", "false");
+        cluster.topic("compacted", 1, 1, "local.retention.ms", "-1", "cleanup.policy", "compact");
+        cluster.refused(
+                cluster.createTopic("both", 1, 1, "local.retention.ms", "-1", "cleanup.policy", "compact,delete"),
+                Reason.INVALID_CONFIG);
+    }
+
+    @Test
+    void noChangeBringsLocalRetentionAboveRetention() {
+        TopicId id = cluster.topic("t", 1, 1, "retention.ms", "-1", "local.retention.ms", "700000000");
+        cluster.refused(alter(id, "retention.ms", null), Reason.INVALID_CONFIG);
+        cluster.refused(alter(id, "retention.ms", "699999999"), Reason.INVALID_CONFIG);
+        cluster.done(alter(id, "retention.ms", "700000000"));
+        cluster.refused(alter(id, "local.retention.ms", "-1"), Reason.INVALID_CONFIG);
+        cluster.done(alter(id, "local.retention.ms", null));
+        cluster.done(alter(id, "retention.ms", "1"));
+
+        TopicId untiered = cluster.topic("u", 1, 1, "local.retention.ms", "-1", "remote.storage.enable", "false");
+        cluster.refused(alter(untiered, "remote.storage.enable", null), Reason.INVALID_CONFIG);
+        TopicId compacted = cluster.topic("c", 1, 1, "local.retention.ms", "-1", "cleanup.policy", "compact");
+        cluster.refused(alter(compacted, "cleanup.policy", "compact,delete"), Reason.INVALID_CONFIG);
+    }
+
+    @Test
+    void theClustersDefaultsCountForTopicsAndAreHeldToTheSame() {
+        cluster.done(alterCluster("log.local.retention.ms", "3600000"));
+        cluster.refused(cluster.createTopic("t", 1, 1, "retention.ms", "60000"), Reason.INVALID_CONFIG);
+        cluster.topic("t", 1, 1, "retention.ms", "60000", "local.retention.ms", "-2");
+        cluster.refused(alterCluster("log.retention.ms", "60000"), Reason.INVALID_CONFIG);
+        cluster.refused(alterCluster("log.local.retention.ms", "-1"), Reason.INVALID_CONFIG);
+        cluster.done(alterCluster("log.retention.ms", "3600000"));
+    }
+
+    /** Such topics were made before there was the rule. */
+    @Test
+    void aTopicThatKeepsMoreLocallyThanInAllIsLoadedAndCanBeChangedInAllElse() {
+        TopicId id = cluster.topic("t", 1, 1, "retention.ms", "-1", "local.retention.ms", "700000000");
+        Topic made = topic(id);
+        TreeMap<String, String> configs = new TreeMap<>(made.configs());
+        configs.put("retention.ms", "5");
+        Topic before = new Topic(id, made.name(), 1, 1, made.acks(), configs);
+        SnapshotReplay replay = new SnapshotReplay();
+        ImageRecords.stream(cluster.image())
+                .map(record -> record.hasTopic()
+                        ? record.toBuilder()
+                                .setTopic(ProtoModel.toProto(before))
+                                .build()
+                        : record)
+                .forEach(replay::add);
+        Cluster loaded = new Cluster(replay.finish(cluster.image().version(), 0));
+        assertThat(loaded.image().topic(id)).contains(before);
+
+        loaded.done(alter(id, "segment.bytes", "65536"));
+        loaded.done(alter(id, "retention.ms", "5"));
+        loaded.refused(alter(id, "retention.ms", "6"), Reason.INVALID_CONFIG);
+        loaded.done(alter(id, "local.retention.ms", "5"));
+        loaded.refused(alter(id, "local.retention.ms", "700000000"), Reason.INVALID_CONFIG);
     }
 }

@@ -13,6 +13,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AlterConfigOp;
+import org.apache.kafka.clients.admin.AlterConfigsOptions;
 import org.apache.kafka.clients.admin.ConfigEntry;
 import org.apache.kafka.clients.admin.CreateTopicsOptions;
 import org.apache.kafka.clients.admin.NewPartitions;
@@ -155,6 +156,31 @@ final class StockClientIT {
                         .get("num.partitions")
                         .value())
                 .isEqualTo("1");
+    }
+
+    /** Kafka's rule where object storage is a tier (KIP-405), asked of a check as well as of a change. */
+    @Test
+    void whoWantsMoreKeptLocallyThanInAllIsRefused() throws Exception {
+        create("t", 1);
+        NewTopic made = new NewTopic("more", 1, (short) 1)
+                .configs(Map.of("retention.ms", "5000", "local.retention.ms", "5001"));
+        AlterConfigOp set = new AlterConfigOp(new ConfigEntry("local.retention.ms", "-1"), AlterConfigOp.OpType.SET);
+        ConfigResource topic = new ConfigResource(ConfigResource.Type.TOPIC, "t");
+        for (boolean validateOnly : new boolean[] {true, false}) {
+            assertThatThrownBy(() -> admin.createTopics(
+                                    List.of(made), new CreateTopicsOptions().validateOnly(validateOnly))
+                            .all()
+                            .get())
+                    .hasCauseInstanceOf(InvalidConfigurationException.class)
+                    .hasMessageContaining("it must be no more than retention.ms, which is 5000");
+            assertThatThrownBy(() -> admin.incrementalAlterConfigs(
+                                    Map.of(topic, List.of(set)), new AlterConfigsOptions().validateOnly(validateOnly))
+                            .all()
+                            .get())
+                    .hasCauseInstanceOf(InvalidConfigurationException.class)
+                    .hasMessageContaining("retention.ms, which is 604800000");
+        }
+        assertThat(admin.listTopics().names().get()).doesNotContain("more");
     }
 
     @Test

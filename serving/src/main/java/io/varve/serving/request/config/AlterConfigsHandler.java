@@ -1,9 +1,11 @@
 package io.varve.serving.request.config;
 
 import io.varve.metadata.api.MetadataView;
+import io.varve.metadata.model.ConfigConflicts;
 import io.varve.metadata.model.ConfigDefinition;
 import io.varve.metadata.model.Topic;
 import io.varve.metadata.model.TopicConfigSchema;
+import io.varve.metadata.model.TopicConfigs;
 import io.varve.serving.coordinator.ResourceRules;
 import io.varve.serving.request.Answer;
 import io.varve.serving.request.BrokerServices;
@@ -147,7 +149,9 @@ public final class AlterConfigsHandler {
                 validateOnly,
                 replaceAll,
                 operations,
-                all -> ApiError.NONE,
+                all -> refusal(ConfigConflicts.brought(
+                        TopicConfigs.of(now, view.clusterConfigs()),
+                        TopicConfigs.of(changed(now, all), view.clusterConfigs()))),
                 all -> broker.metadata()
                         .alterTopicConfigs(topic.get().id(), all)
                         .thenApply(changed -> null));
@@ -181,7 +185,9 @@ public final class AlterConfigsHandler {
                 validateOnly,
                 replaceAll,
                 operations,
-                all -> ApiError.NONE,
+                all -> which.isPresent()
+                        ? ApiError.NONE
+                        : refusal(ConfigConflicts.broughtToCluster(now, changed(now, all))),
                 all -> broker.metadata().alterBrokerConfigs(which, all));
     }
 
@@ -209,6 +215,16 @@ public final class AlterConfigsHandler {
 
     private static ApiError unknown(String key) {
         return new ApiError(Errors.INVALID_CONFIG, "Unknown topic config name: " + key);
+    }
+
+    private static Map<String, String> changed(Map<String, String> now, Map<String, Optional<String>> changes) {
+        Map<String, String> after = new TreeMap<>(now);
+        changes.forEach((key, value) -> value.ifPresentOrElse(set -> after.put(key, set), () -> after.remove(key)));
+        return after;
+    }
+
+    private static ApiError refusal(Optional<String> problem) {
+        return problem.map(line -> new ApiError(Errors.INVALID_CONFIG, line)).orElse(ApiError.NONE);
     }
 
     private static CompletableFuture<ApiError> carryOut(

@@ -2,8 +2,10 @@ package io.varve.serving.request.topic;
 
 import io.varve.metadata.api.MetadataView;
 import io.varve.metadata.model.BookieInfo;
+import io.varve.metadata.model.ConfigConflicts;
 import io.varve.metadata.model.Topic;
 import io.varve.metadata.model.TopicConfigSchema;
+import io.varve.metadata.model.TopicConfigs;
 import io.varve.metadata.model.TopicNames;
 import io.varve.serving.request.Answer;
 import io.varve.serving.request.BrokerServices;
@@ -110,7 +112,7 @@ public final class CreateTopicsHandler {
             return new ApiError(Errors.TOPIC_ALREADY_EXISTS, "Topic '" + topic.name() + "' already exists.");
         }
         ApiError shape = topic.assignments().isEmpty() ? checkNumbers(view, topic) : checkAssignments(topic);
-        return shape.isFailure() ? shape : checkConfigs(topic);
+        return shape.isFailure() ? shape : checkConfigs(view, topic);
     }
 
     private static ApiError checkNumbers(MetadataView view, CreatableTopic topic) {
@@ -166,14 +168,16 @@ public final class CreateTopicsHandler {
         return ApiError.NONE;
     }
 
-    private static ApiError checkConfigs(CreatableTopic topic) {
+    private static ApiError checkConfigs(MetadataView view, CreatableTopic topic) {
         for (CreateTopicsRequestData.CreatableTopicConfig config : topic.configs()) {
             if (config.value() == null) {
                 return new ApiError(
                         Errors.INVALID_CONFIG, "Null value not supported for topic configs: " + config.name());
             }
         }
-        return TopicConfigSchema.problemOf(configsOf(topic))
+        Map<String, String> configs = configsOf(topic);
+        return TopicConfigSchema.problemOf(configs)
+                .or(() -> ConfigConflicts.of(TopicConfigs.of(configs, view.clusterConfigs())))
                 .map(problem -> new ApiError(Errors.INVALID_CONFIG, problem))
                 .orElse(ApiError.NONE);
     }
