@@ -21,7 +21,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Deletes the local copy of a segment, on the positive instruction of the metadata service as it stands in a linearizable read (I-9). Should the same view
  * still name the copy as one to be read, then something is wrong with the order, and nothing is deleted. Nor is it while the object that takes the copy's place can't be seen: that it was
- * committed says that it was there once. If the store says that it is gone, and the copy is whole, the copy is offered to readers again by reporting the order as failed.
+ * committed says that it was there once. If the store says that it is gone, and the copy is whole, the copy is offered to readers again by reporting the order as failed; if the copy is damaged as well, it stays,
+ * and that is reported.
  */
 public final class DeleteReplicaWork implements TaskWork<BookieTask.DeleteReplica> {
 
@@ -81,7 +82,9 @@ public final class DeleteReplicaWork implements TaskWork<BookieTask.DeleteReplic
             WholeCopy.check(store, segment);
             return new TaskOutcome.Failed(missing);
         } catch (IOException e) {
-            return new TaskOutcome.TryAgain(missing + ", and the copy can't be read in its place: " + e.getMessage());
+            return new TaskOutcome.Stuck(
+                    "UNREADABLE: the object is not in the bucket as it was committed, and the copy on bookie " + self
+                            + " can't be read in its place: " + e.getMessage());
         }
     }
 

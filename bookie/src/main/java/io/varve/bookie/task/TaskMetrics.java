@@ -28,11 +28,18 @@ final class TaskMetrics {
     }
 
     void ended(TaskKind kind, TaskOutcome outcome, long nanos) {
-        String label = outcome instanceof TaskOutcome.Failed
-                ? "failed"
-                : outcome instanceof TaskOutcome.TryAgain ? "again" : "done";
-        registry.timer("varve_bookie_task", "kind", kind.label(), "outcome", label)
+        registry.timer("varve_bookie_task", "kind", kind.label(), "outcome", label(outcome))
                 .record(nanos, TimeUnit.NANOSECONDS);
+    }
+
+    private static String label(TaskOutcome outcome) {
+        if (outcome instanceof TaskOutcome.Failed) {
+            return "failed";
+        } else if (outcome instanceof TaskOutcome.TryAgain) {
+            return "again";
+        } else {
+            return outcome instanceof TaskOutcome.Stuck ? "stuck" : "done";
+        }
     }
 
     private AtomicInteger gauge(String name, String description, TaskKind kind) {

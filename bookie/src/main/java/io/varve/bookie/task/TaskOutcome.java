@@ -42,4 +42,11 @@ public sealed interface TaskOutcome {
 
     /** It could not be done now, but nobody else can do it better: this bookie tries it again later. @param reason one line */
     record TryAgain(String reason) implements TaskOutcome {}
+
+    /**
+     * It could not be done, nobody else can do it, and it doesn't pass by itself: this bookie tries it again later, and the metadata service is told each time, so that people learn of it.
+     *
+     * @param reason one line, {@code CLASS: text}
+     */
+    record Stuck(String reason) implements TaskOutcome {}
 }

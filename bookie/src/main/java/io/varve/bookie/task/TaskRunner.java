@@ -247,10 +247,27 @@ public final class TaskRunner implements AutoCloseable {
             tell(task, kind, failed);
             report(task, () -> metadata.failTask(task.taskId(), failed.reason(), failed.leftNothing()));
         } else if (outcome instanceof TaskOutcome.TryAgain again) {
-            long waitMs = waitMs(board.tries(task.taskId()));
-            tell(task, kind, waitMs, again);
-            board.tryAgain(task.taskId(), clock.nanoTime() + TimeUnit.MILLISECONDS.toNanos(waitMs));
-            look();
+            tell(task, kind, again);
+            tryAgain(task);
+        } else if (outcome instanceof TaskOutcome.Stuck stuck) {
+            tell(task, kind, stuck);
+            sayStuck(task, stuck.reason());
+            tryAgain(task);
+        }
+    }
+
+    private void tell(BookieTask task, TaskKind kind, TaskOutcome.Stuck stuck) {
+        LogLimiter limiter = failuresTold.get(kind);
+        if (limiter.mayLog()) {
+            LOG.warn(
+                    "event=task-stuck task={} kind={} what=\"{}\" reason=\"{}\" heldBack={}",
+                    task.taskId(),
+                    kind.label(),
+                    task,
+                    stuck.reason(),
+                    limiter.heldBack());
+        } else {
+            LOG.debug("event=task-stuck task={} kind={} reason=\"{}\"", task.taskId(), kind.label(), stuck.reason());
         }
     }
 
@@ -269,24 +286,36 @@ public final class TaskRunner implements AutoCloseable {
         }
     }
 
-    private void tell(BookieTask task, TaskKind kind, long waitMs, TaskOutcome.TryAgain again) {
+    private void tell(BookieTask task, TaskKind kind, TaskOutcome.TryAgain again) {
         LogLimiter limiter = waitsTold.get(kind);
         if (limiter.mayLog()) {
             LOG.info(
-                    "event=task-again task={} kind={} waitMs={} reason=\"{}\" heldBack={}",
+                    "event=task-again task={} kind={} reason=\"{}\" heldBack={}",
                     task.taskId(),
                     kind.label(),
-                    waitMs,
                     again.reason(),
                     limiter.heldBack());
         } else {
-            LOG.debug(
-                    "event=task-again task={} kind={} waitMs={} reason=\"{}\"",
-                    task.taskId(),
-                    kind.label(),
-                    waitMs,
-                    again.reason());
+            LOG.debug("event=task-again task={} kind={} reason=\"{}\"", task.taskId(), kind.label(), again.reason());
         }
+    }
+
+    private void tryAgain(BookieTask task) {
+        long waitMs = waitMs(board.tries(task.taskId()));
+        board.tryAgain(task.taskId(), clock.nanoTime() + TimeUnit.MILLISECONDS.toNanos(waitMs));
+        look();
+    }
+
+    /** Said once: it is said again with the next try. */
+    private void sayStuck(BookieTask task, String reason) {
+        metadata.reportStuck(task.taskId(), reason).whenComplete((said, failure) -> {
+            if (failure != null) {
+                LOG.info(
+                        "event=task-report-refused task={} reason=\"{}\"",
+                        task.taskId(),
+                        root(failure).getMessage());
+            }
+        });
     }
 
     private void report(BookieTask task, Supplier<CompletableFuture<Void>> say) {

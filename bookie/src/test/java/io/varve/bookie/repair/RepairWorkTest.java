@@ -210,12 +210,12 @@ class RepairWorkTest {
                 .isEqualTo(new TaskOutcome.Failed("MISSING: key is not in the bucket as it was committed"));
         holding(0, 5);
         assertThat(delete(offloaded, object -> CompletableFuture.completedFuture(false)))
-                .isEqualTo(new TaskOutcome.TryAgain(
-                        "MISSING: key is not in the bucket as it was committed, and the copy can't be"
+                .isEqualTo(new TaskOutcome.Stuck(
+                        "UNREADABLE: the object is not in the bucket as it was committed, and the copy on bookie 1 can't be"
                                 + " read in its place: it ends at offset 5, not 6"));
         holding(1, 6);
         assertThat(delete(offloaded, object -> CompletableFuture.completedFuture(false)))
-                .isInstanceOf(TaskOutcome.TryAgain.class);
+                .isInstanceOf(TaskOutcome.Stuck.class);
         assertThat(delete(offloaded, object -> CompletableFuture.failedFuture(new IOException("THROTTLED: away"))))
                 .isInstanceOf(TaskOutcome.TryAgain.class);
         assertThat(log).isEmpty();

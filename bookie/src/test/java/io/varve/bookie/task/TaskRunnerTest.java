@@ -172,6 +172,20 @@ class TaskRunnerTest {
         assertThat(metadata.reports.take()).isEqualTo("complete 1");
     }
 
+    /** S3: neither object nor copy can be read. The order stands, and whoever looks at the metadata is told for as long as it does. */
+    @Test
+    void whatIsStuckIsReportedAndTriedAgainUntilItIsDone() throws Exception {
+        metadata.failReports(MetadataException.Reason.UNAVAILABLE, 1);
+        metadata.give(delete(1));
+        runner.start();
+        for (int i = 0; i < 3; i++) {
+            deletions.next().end(new TaskOutcome.Stuck("UNREADABLE: both"));
+            assertThat(metadata.reports.take()).isEqualTo("stuck 1 UNREADABLE: both");
+        }
+        deletions.next().end(new TaskOutcome.Done());
+        assertThat(metadata.reports.take()).isEqualTo("complete 1");
+    }
+
     @Test
     void longWorkLearnsThatItIsNotWantedAnyMore() throws Exception {
         metadata.give(offload(1));
@@ -315,6 +329,7 @@ class TaskRunnerTest {
                 case "commitOffload" -> report("commit " + args[0]);
                 case "commitManifest" -> report("commit manifest " + args[0] + " " + args[1] + " " + args[2]);
                 case "completeTask" -> report("complete " + args[0]);
+                case "reportStuck" -> report("stuck " + args[0] + " " + args[1]);
                 case "failTask" ->
                     report("fail " + args[0] + " " + args[1] + ((boolean) args[2] ? ", and nothing is left" : ""));
                 default -> throw new UnsupportedOperationException(method.getName());

@@ -152,6 +152,13 @@ public interface MetadataClient extends AutoCloseable {
         return failTask(taskId, reason, false);
     }
 
+    /**
+     * Records why a bookie can't delete a copy that it goes on trying to delete: neither the object that takes its place nor the copy itself can be read. It is an alarm until the order was carried out.
+     *
+     * @param reason one line, {@code CLASS: text}
+     */
+    CompletableFuture<Void> reportStuck(long taskId, String reason);
+
     /** Records that a deletion was carried out, or a copy is complete, verified and durable. */
     CompletableFuture<Void> completeTask(long taskId);
 

@@ -38,6 +38,7 @@ import io.varve.protocol.meta.ReleaseCommand;
 import io.varve.protocol.meta.RemoveBookieCommand;
 import io.varve.protocol.meta.ReplaceSegmentsCommand;
 import io.varve.protocol.meta.ReportLostReplicaCommand;
+import io.varve.protocol.meta.ReportStuckTaskCommand;
 import io.varve.protocol.meta.RollCommand;
 import io.varve.protocol.meta.SealProto;
 import io.varve.protocol.meta.SetBookieStateCommand;
@@ -214,6 +215,13 @@ public abstract class CommandingClient implements MetadataClient {
                         .setTask(taskId)
                         .setReason(shortened(reason))
                         .setLeftNothing(leftNothing)));
+    }
+
+    @Override
+    public CompletableFuture<Void> reportStuck(long taskId, String reason) {
+        return submitVoid(command()
+                .setReportStuckTask(
+                        ReportStuckTaskCommand.newBuilder().setTask(taskId).setReason(shortened(reason))));
     }
 
     @Override

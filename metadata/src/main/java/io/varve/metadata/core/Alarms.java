@@ -22,6 +22,9 @@ final class Alarms {
     /** The class of what isn't there, in a bookie's words. */
     private static final String MISSING = "MISSING";
 
+    /** The class of what isn't there, and the copy that should be deleted for it is damaged too. */
+    private static final String UNREADABLE = "UNREADABLE";
+
     /** The class of what is there and isn't what it should be. */
     private static final String CORRUPT = "CORRUPT";
 
@@ -51,9 +54,11 @@ final class Alarms {
     /** Work on a segment that is in object storage fails so only when its object is looked for. */
     private void segment(SegmentDescriptor segment, Retry retry) {
         Optional<ObjectRef> object = segment == null ? Optional.empty() : segment.object();
-        if (object.isPresent() && is(retry, MISSING)) {
+        if (object.isPresent() && (is(retry, MISSING) || is(retry, UNREADABLE))) {
+            // Another bookie may have offered a whole copy since.
+            boolean isReadable = is(retry, MISSING) || !segment.replicas().isEmpty();
             add(
-                    Alarm.Kind.OBJECT_MISSING,
+                    isReadable ? Alarm.Kind.OBJECT_MISSING : Alarm.Kind.SEGMENT_UNREADABLE,
                     Optional.of(segment.partition()),
                     object.get().key(),
                     retry);

@@ -119,6 +119,11 @@ public final class MetadataStateMachine {
             case COMMIT_OFFLOAD -> TaskCommands.commitOffload(draft, command.getCommitOffload());
             case COMMIT_MANIFEST -> ManifestCommands.commit(draft, command.getCommitManifest());
             case FAIL_TASK -> TaskCommands.fail(draft, command.getFailTask());
+            case REPORT_STUCK_TASK ->
+                TaskCommands.reportStuck(
+                        draft,
+                        command.getReportStuckTask().getTask(),
+                        command.getReportStuckTask().getReason());
             case COMPLETE_TASK ->
                 TaskCommands.complete(draft, command.getCompleteTask().getTask());
             case CONFIRM_REPLICA ->

@@ -111,6 +111,18 @@ final class TaskCommands {
         }
     }
 
+    /**
+     * A bookie was to delete a copy whose object is gone, and the copy is damaged as well. The order stands, and is tried again by the bookie: all that is to be done here is to remember why, for whoever looks (S3).
+     */
+    static void reportStuck(Draft draft, long taskId, String reason) {
+        BookieTask task = find(draft, taskId);
+        unless(task instanceof BookieTask.DeleteReplica, Reason.INVALID, "Task " + taskId + " can be given to others");
+        SegmentId segment = ((BookieTask.DeleteReplica) task).segment();
+        if (isInObject(draft.image().find(segment))) {
+            draft.retryLater(segment, reason);
+        }
+    }
+
     private static boolean isInObject(SegmentDescriptor segment) {
         return segment != null && segment.state() == SegmentDescriptor.State.SEALED && segment.isOffloaded();
     }

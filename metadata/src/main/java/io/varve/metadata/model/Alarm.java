@@ -19,6 +19,8 @@ public record Alarm(Kind kind, Optional<PartitionId> partition, String about, in
     public enum Kind {
         /** An object that local copies were to be deleted for isn't in the bucket as it was committed: the copies that there are stay, and are read. */
         OBJECT_MISSING,
+        /** An object isn't in the bucket as it was committed, and no bookie has a whole copy: nobody can read the segment. Damaged copies stay. */
+        SEGMENT_UNREADABLE,
         /** The root or a leaf of a partition's manifest is gone or damaged: what only it names can't be read. */
         MANIFEST_DAMAGED,
         /** A manifest is neither extended nor pruned, again and again, for another reason. */

@@ -27,6 +27,7 @@ import io.varve.protocol.meta.PlanCommand;
 import io.varve.protocol.meta.PlanStep;
 import io.varve.protocol.meta.RepairStep;
 import io.varve.protocol.meta.ReportLostReplicaCommand;
+import io.varve.protocol.meta.ReportStuckTaskCommand;
 import io.varve.protocol.meta.SetBookieStateCommand;
 import java.util.ArrayList;
 import java.util.List;
@@ -402,6 +403,51 @@ class PlannersTest {
             assertThat(cluster.image().failure(first)).as("it is there again").isEmpty();
             assertThat(cluster.image().alarms()).isEmpty();
         }
+    }
+
+    /** S3: neither the object nor the copy that was to be deleted for it can be read. No order is taken back, and it is told until the object is seen again. */
+    @Test
+    void aSegmentThatNobodyCanReadIsAnAlarmUntilItsObjectIsThere() {
+        PartitionId partition = partition("segment.bytes", "1024", "local.retention.ms", "0", "retention.ms", "-1");
+        SegmentId first = sealed(partition, 2).get(0).id();
+        cluster.nowMs += 10_000;
+        cluster.offloadAll();
+        cluster.plan();
+        List<DeleteReplica> orders = orders(first);
+        String key = cluster.segment(first).object().orElseThrow().key();
+
+        cluster.done(stuck(orders.get(0), "UNREADABLE: both"));
+        cluster.done(stuck(orders.get(0), "UNREADABLE: both"));
+        assertThat(orders(first)).as("it is still to be deleted").isEqualTo(orders);
+        assertThat(cluster.segment(first).replicas()).isEmpty();
+        assertThat(cluster.image().alarms())
+                .containsExactly(
+                        new Alarm(Alarm.Kind.SEGMENT_UNREADABLE, Optional.of(partition), key, 2, "UNREADABLE: both"));
+        SnapshotReplay copy = new SnapshotReplay();
+        ImageRecords.stream(cluster.image()).forEach(copy::add);
+        assertThat(copy.finish(cluster.image().version(), cluster.image().digest())
+                        .alarms())
+                .isEqualTo(cluster.image().alarms());
+
+        cluster.done(fail(orders.get(1), "MISSING: the object"));
+        cluster.done(stuck(orders.get(0), "UNREADABLE: both"));
+        assertThat(cluster.image().alarms())
+                .as("another bookie has a whole copy")
+                .extracting(Alarm::kind)
+                .containsExactly(Alarm.Kind.OBJECT_MISSING);
+
+        cluster.nowMs += 1_200_000;
+        cluster.plan();
+        orders(first).forEach(cluster::complete);
+        assertThat(cluster.image().alarms()).isEmpty();
+        cluster.refused(stuck(orders.get(0), "UNREADABLE: both"), Reason.NOT_FOUND);
+    }
+
+    private static MetadataCommand.Builder stuck(DeleteReplica order, String reason) {
+        return MetadataCommand.newBuilder()
+                .setReportStuckTask(ReportStuckTaskCommand.newBuilder()
+                        .setTask(order.taskId())
+                        .setReason(reason));
     }
 
     /** Only what an object should hold comes back: anything else was to be deleted because it doesn't count any more. */

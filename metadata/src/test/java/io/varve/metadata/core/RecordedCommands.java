@@ -6,6 +6,7 @@ import io.varve.metadata.model.BookieTask;
 import io.varve.metadata.model.Topic;
 import io.varve.protocol.meta.AllocateProducerIdsCommand;
 import io.varve.protocol.meta.AlterBrokerConfigsCommand;
+import io.varve.protocol.meta.AlterTopicConfigsCommand;
 import io.varve.protocol.meta.BrokerStateProto;
 import io.varve.protocol.meta.ConfigChangeProto;
 import io.varve.protocol.meta.CreatePartitionsCommand;
@@ -16,6 +17,7 @@ import io.varve.protocol.meta.MoveStep;
 import io.varve.protocol.meta.PlanCommand;
 import io.varve.protocol.meta.PlanStep;
 import io.varve.protocol.meta.RemoveBookieCommand;
+import io.varve.protocol.meta.ReportStuckTaskCommand;
 import io.varve.protocol.meta.SetBrokerStateCommand;
 import java.util.ArrayList;
 import java.util.List;
@@ -69,7 +71,10 @@ final class RecordedCommands {
         }
         cluster.nowMs += 61_000;
         cluster.plan();
-        cluster.tasks(BookieTask.DeleteReplica.class).forEach(cluster::complete);
+        cluster.tasks(BookieTask.DeleteReplica.class).forEach(order -> {
+            cluster.done(stuck(order.taskId()));
+            cluster.complete(order);
+        });
         cluster.plan();
         cluster.tasks(BookieTask.BuildManifest.class)
                 .forEach(task -> cluster.done(manifests.built(task, cluster.image())));
@@ -77,6 +82,12 @@ final class RecordedCommands {
         cluster.nowMs += 61_000;
         cluster.plan();
         cluster.tasks(BookieTask.PruneManifest.class).forEach(task -> cluster.done(manifests.pruned(task)));
+    }
+
+    private static MetadataCommand.Builder stuck(long task) {
+        return MetadataCommand.newBuilder()
+                .setReportStuckTask(
+                        ReportStuckTaskCommand.newBuilder().setTask(task).setReason("UNREADABLE: both"));
     }
 
     /** What operators, and clients that ask twice, do. */
@@ -88,6 +99,12 @@ final class RecordedCommands {
                         .addChanges(ConfigChangeProto.newBuilder().setKey("k").setValue("v" + step))));
         for (Topic topic : List.copyOf(cluster.image().topics())) {
             cluster.topicConfig(topic.id(), "retention.bytes", Integer.toString(10_000 + step));
+            cluster.apply(MetadataCommand.newBuilder()
+                    .setAlterTopicConfigs(AlterTopicConfigsCommand.newBuilder()
+                            .setId(ProtoModel.toProto(topic.id()))
+                            .addChanges(ConfigChangeProto.newBuilder()
+                                    .setKey("local.retention.bytes")
+                                    .setValue("20000"))));
             cluster.apply(MetadataCommand.newBuilder()
                     .setCreatePartitions(CreatePartitionsCommand.newBuilder()
                             .setId(ProtoModel.toProto(topic.id()))
