@@ -1,5 +1,6 @@
 package io.varve.metadata.net;
 
+import io.micrometer.core.instrument.MeterRegistry;
 import io.varve.base.Clock;
 import io.varve.base.FaultHandler;
 import io.varve.base.Randomness;
@@ -11,6 +12,7 @@ import io.varve.metadata.core.SessionLiveness;
 import io.varve.metadata.core.SessionLiveness.Key;
 import io.varve.metadata.model.BookieInfo;
 import io.varve.metadata.model.BrokerInfo;
+import io.varve.metadata.net.DutyGuard.Duty;
 import io.varve.metadata.raft.RaftNode;
 import io.varve.metadata.raft.RaftPeerAddress;
 import io.varve.protocol.meta.CommandReply;
@@ -52,7 +54,7 @@ final class LeaderDuties implements AutoCloseable {
     private final ServiceSettings settings;
     private final Clock clock;
     private final Randomness randomness;
-    private final FaultHandler faults;
+    private final DutyGuard guard;
     private final ScheduledExecutorService prompt = newThread("metadata-leader");
     private final ScheduledExecutorService planning = newThread("metadata-planner");
     private final SessionLiveness liveness;
@@ -66,12 +68,18 @@ final class LeaderDuties implements AutoCloseable {
     private int ticks;
     private long tickedNs;
 
-    LeaderDuties(ServiceSettings settings, Clock clock, Randomness randomness, FaultHandler faults, RpcClient peers) {
+    LeaderDuties(
+            ServiceSettings settings,
+            Clock clock,
+            Randomness randomness,
+            FaultHandler faults,
+            MeterRegistry metrics,
+            RpcClient peers) {
         this.settings = settings;
+        this.guard = new DutyGuard(clock, faults, metrics);
         this.clocks = new PeerClocks(clock, peers, this::execute);
         this.clock = clock;
         this.randomness = randomness;
-        this.faults = faults;
         this.liveness = new SessionLiveness(settings.sessionTimeoutMs(), settings.dropGraceMs());
     }
 
@@ -91,26 +99,18 @@ final class LeaderDuties implements AutoCloseable {
                 begin();
             }
         });
-        prompt.scheduleWithFixedDelay(guarded(this::tick), TICK_MS, TICK_MS, TimeUnit.MILLISECONDS);
+        prompt.scheduleWithFixedDelay(
+                guard.guarded(Duty.SESSIONS, this::tick), TICK_MS, TICK_MS, TimeUnit.MILLISECONDS);
         planning.scheduleWithFixedDelay(
-                guarded(this::plan), settings.planIntervalMs(), settings.planIntervalMs(), TimeUnit.MILLISECONDS);
-    }
-
-    private Runnable guarded(Runnable task) {
-        return () -> {
-            try {
-                task.run();
-            } catch (RuntimeException trouble) {
-                LOG.warn("event=leader_duty_failed reason=\"{}\"", trouble.toString(), trouble);
-            } catch (Error broken) {
-                faults.onFault("duties of the metadata leader", broken);
-            }
-        };
+                guard.guarded(Duty.PLANNING, this::plan),
+                settings.planIntervalMs(),
+                settings.planIntervalMs(),
+                TimeUnit.MILLISECONDS);
     }
 
     private void execute(Runnable task) {
         try {
-            prompt.execute(guarded(task));
+            prompt.execute(guard.guarded(Duty.SESSIONS, task));
         } catch (RejectedExecutionException closed) {
             LOG.debug("event=leader_duty_dropped reason=closed");
         }

@@ -105,7 +105,7 @@ public final class MetadataService implements RpcService, RaftListener, AutoClos
         this.settings = settings;
         this.clock = clock;
         this.metrics = metrics;
-        this.duties = new LeaderDuties(settings, clock, randomness, faults, peers);
+        this.duties = new LeaderDuties(settings, clock, randomness, faults, metrics, peers);
         this.terms = new PeerTerms(peers);
         this.leadership = new LeadershipCheck(this::standing, terms);
         this.changes = new ChangeLog(settings.watchBytesMax());

@@ -2,6 +2,7 @@ package io.varve.metadata.net;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.varve.base.FaultHandler;
 import io.varve.metadata.core.MetadataImage;
 import io.varve.metadata.raft.RaftListener;
@@ -53,7 +54,12 @@ class LeaderDutiesIT {
                         FAULTS,
                         RpcBounds.DEFAULT));
                 LeaderDuties duties = new LeaderDuties(
-                        ServiceSettings.DEFAULT, SystemClock.INSTANCE, SystemRandomness.INSTANCE, FAULTS, peers);
+                        ServiceSettings.DEFAULT,
+                        SystemClock.INSTANCE,
+                        SystemRandomness.INSTANCE,
+                        FAULTS,
+                        new SimpleMeterRegistry(),
+                        peers);
                 RaftNode node = RaftNode.start(
                         RaftSettings.of(1, List.of(self), "test", directory),
                         false,
