@@ -40,6 +40,7 @@ import picocli.CommandLine.Spec;
                     + " the offsets that groups had committed. Writes the metadata of the new cluster into the empty data directory of one metadata"
                     + " node; start that node alone first, then bookies and brokers with empty directories.",
             "The new cluster has an id of its own, and the bucket is its from then on: what is left of the old one refuses to start.",
+            "Whatever ends it before it says that it is done: it can be run again, with the same arguments, and begins anew.",
             "Prints a line for everything that could not be restored. Ends with 0 if the cluster can be started."
         })
 public final class RestoreCommand implements Callable<Integer> {
@@ -55,7 +56,7 @@ public final class RestoreCommand implements Callable<Integer> {
             names = "--into",
             paramLabel = "DIR",
             description =
-                    "metadata.data.dir of the metadata node that begins; empty, or not there yet. A dry run needs none.")
+                    "metadata.data.dir of the metadata node that begins; empty, not there yet, or of a restoration that did not end. A dry run needs none.")
     private Path into;
 
     @Option(
@@ -160,6 +161,7 @@ public final class RestoreCommand implements Callable<Integer> {
             RestoredMetadata.takeAway(into);
             throw e;
         }
+        RestoredMetadata.finish(into);
         lost.forEach(line -> System.out.println("not restored: " + line));
         System.out.println("restored into " + into + " as cluster " + newId + ": start the metadata node there");
     }

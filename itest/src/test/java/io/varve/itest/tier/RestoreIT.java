@@ -95,6 +95,7 @@ class RestoreIT {
                 .doesNotContain(KEPT + "-0:", KEPT + "-1:");
         CommandRun again = restore(cluster, metadata);
         assertThat(again.exitCode()).as(again.output()).isEqualTo(Reason.DIRECTORY_FOREIGN.exitCode());
+        restoreAgainAfterAKill(cluster, metadata);
 
         cluster.startAll();
         assertThat(cluster.view().clusterId()).isNotEqualTo(lostId);
@@ -102,6 +103,16 @@ class RestoreIT {
         assertIsAsItWas(cluster, topicId);
         assertTheGroupGoesOn(cluster);
         assertTheLostClusterIsRefused(cluster);
+    }
+
+    /** As a kill leaves it after the bucket's mark was written, and before that was noted. */
+    private void restoreAgainAfterAKill(ProcessCluster cluster, Path metadata) throws Exception {
+        Files.createFile(metadata.resolve("restore.unfinished"));
+        ChildProcess node = cluster.launchMetadata(1);
+        assertThat(node.awaitExit(PATIENCE)).hasValue(Reason.DIRECTORY_FOREIGN.exitCode());
+        assertThat(String.join("\n", node.lastLines())).contains("did not end", "varve restore --into " + metadata);
+        CommandRun resumed = restore(cluster, metadata);
+        assertThat(resumed.exitCode()).as(resumed.output()).isZero();
     }
 
     private static ClusterShape shape() {

@@ -8,6 +8,7 @@ import io.varve.metadata.core.Restoration;
 import io.varve.metadata.raft.SnapshotFile;
 import io.varve.metadata.raft.StoredLog;
 import io.varve.protocol.runtime.DirectoryLock;
+import io.varve.protocol.runtime.DurableText;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -17,6 +18,7 @@ import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 
 /**
@@ -28,6 +30,12 @@ import java.util.stream.Stream;
 public final class MetadataBackup {
 
     private static final String WAITING = "restore.snapshot";
+
+    /** Says that what was laid doesn't count yet, see {@link #layUnfinished}. */
+    private static final String UNFINISHED = "restore.unfinished";
+
+    /** What both of them, and drafts of them, begin with. */
+    private static final String OF_A_RESTORATION = "restore.";
 
     /** What an empty directory may have: our own lock, and what a file system of its own begins with. */
     private static final List<String> OF_NOBODY = List.of(".lock", "lost+found");
@@ -123,18 +131,67 @@ public final class MetadataBackup {
         checkEmpty(directory);
         DirectoryLock lock = DirectoryLock.acquire(directory);
         try {
-            SnapshotFile.State state = new SnapshotFile.State(image, CommandHistory.EMPTY);
-            Path waiting = directory.toAbsolutePath().resolve(WAITING);
-            SnapshotFile.write(waiting, state, () -> false);
-            SnapshotFile.read(waiting);
+            write(image, directory);
         } finally {
             lock.close();
         }
     }
 
-    /** Takes away what {@link #lay} laid, of which no node has begun. */
+    /**
+     * Lays a state of which nobody may begin before something else is done as well, and {@link #finish} was called: until then a node refuses the directory, and the same can be done once more, from its
+     * beginning.
+     */
+    static void layUnfinished(MetadataImage image, Path directory) throws IOException {
+        checkEmptyOrUnfinished(directory);
+        DirectoryLock lock = DirectoryLock.acquire(directory);
+        try {
+            DurableText.write(
+                    directory.resolve(UNFINISHED),
+                    "What is restored into this directory doesn't count while this file is here.\n");
+            write(image, directory);
+        } finally {
+            lock.close();
+        }
+    }
+
+    private static void write(MetadataImage image, Path directory) throws IOException {
+        SnapshotFile.State state = new SnapshotFile.State(image, CommandHistory.EMPTY);
+        Path waiting = directory.toAbsolutePath().resolve(WAITING);
+        SnapshotFile.write(waiting, state, () -> false);
+        SnapshotFile.read(waiting);
+    }
+
+    /** What {@link #layUnfinished} laid counts from here on. */
+    static void finish(Path directory) throws IOException {
+        DurableText.delete(directory.resolve(UNFINISHED));
+    }
+
+    /** Takes away what was laid, of which no node has begun. */
     static void takeAway(Path directory) throws IOException {
-        Files.deleteIfExists(directory.resolve(WAITING));
+        DurableText.delete(directory.resolve(WAITING));
+        DurableText.delete(directory.resolve(UNFINISHED));
+    }
+
+    /**
+     * Refuses to begin with a directory in which a restoration did not end.
+     *
+     * @throws StartupException DIRECTORY_FOREIGN
+     */
+    static void checkFinished(Path directory) {
+        if (Files.exists(directory.resolve(UNFINISHED))) {
+            throw new StartupException(
+                    StartupException.Reason.DIRECTORY_FOREIGN,
+                    "The restoration from a bucket into the data directory " + directory
+                            + " did not end, and nothing of it counts. Run the same varve restore --into " + directory
+                            + " again: it begins anew");
+        }
+    }
+
+    /** {@link #checkEmpty}, but for what a restoration left that did not end. */
+    static void checkEmptyOrUnfinished(Path directory) {
+        boolean isUnfinished = Files.exists(directory.resolve(UNFINISHED));
+        // Whoever was killed right at the beginning left a draft of the mark alone.
+        checkHasOnly(directory, name -> name.startsWith(OF_A_RESTORATION) && (isUnfinished || !name.equals(WAITING)));
     }
 
     /**
@@ -143,12 +200,17 @@ public final class MetadataBackup {
      * @throws StartupException DIRECTORY_FOREIGN if it has anything in it, DISK if it can't be looked into
      */
     static void checkEmpty(Path directory) {
+        checkHasOnly(directory, name -> false);
+    }
+
+    private static void checkHasOnly(Path directory, Predicate<String> others) {
         if (!Files.exists(directory)) {
             return;
         }
         try (Stream<Path> entries = Files.list(directory)) {
             entries.map(entry -> entry.getFileName().toString())
                     .filter(name -> !OF_NOBODY.contains(name))
+                    .filter(name -> !others.test(name))
                     .sorted()
                     .findFirst()
                     .ifPresent(name -> refuse(directory, name));
@@ -159,7 +221,7 @@ public final class MetadataBackup {
     }
 
     private static void refuse(Path directory, String name) {
-        boolean isANodes = name.equals("raft") || name.equals("cookie") || name.equals(WAITING);
+        boolean isANodes = name.equals("raft") || name.equals("cookie") || name.startsWith(OF_A_RESTORATION);
         throw new StartupException(
                 StartupException.Reason.DIRECTORY_FOREIGN,
                 "The data directory " + directory + " isn't empty: "

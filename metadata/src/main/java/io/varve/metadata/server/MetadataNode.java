@@ -108,6 +108,7 @@ public final class MetadataNode implements AutoCloseable {
         this.joining = config.directory().resolve("joining");
         this.lock = DirectoryLock.acquire(config.directory());
         try {
+            MetadataBackup.checkFinished(config.directory());
             this.cookie = NodeCookie.check(config.directory(), config.nodeId(), config.clusterName());
         } catch (RuntimeException refused) {
             lock.close();

@@ -37,10 +37,53 @@ class RestoredMetadataTest {
         refused(Files.createFile(parent.resolve("file")), Reason.DISK, "file");
     }
 
+    /** Killed before the bucket was taken over, or before that was noted: no node may begin with it, and all of it is done once more. */
+    @Test
+    void whatIsNotFinishedIsRefusedByANodeAndLaidAnew() throws Exception {
+        Path directory = parent.resolve("node");
+        lay(directory);
+        assertThatThrownBy(() -> MetadataBackup.checkFinished(directory))
+                .isInstanceOfSatisfying(
+                        StartupException.class, e -> assertThat(e.reason()).isEqualTo(Reason.DIRECTORY_FOREIGN))
+                .hasMessageContaining("did not end")
+                .hasMessageContaining("Run the same varve restore --into " + directory + " again");
+        assertThatThrownBy(() -> MetadataBackup.checkEmpty(directory))
+                .as("a backup is restored over nothing")
+                .isInstanceOf(StartupException.class);
+        Files.writeString(directory.resolve("restore.snapshot"), "half of another");
+        Files.writeString(directory.resolve("restore.snapshot.draft"), "half of one");
+
+        RestoredMetadata.checkEmpty(directory);
+        lay(directory);
+        RestoredMetadata.finish(directory);
+        assertThat(MetadataBackup.clusterIdOf(
+                        MetadataBackup.waitingIn(directory).orElseThrow()))
+                .isEqualTo("cluster-2");
+        MetadataBackup.checkFinished(directory);
+    }
+
+    @Test
+    void aRestorationThatCameToNothingYetIsInNobodysWay() throws Exception {
+        Path directory = Files.createDirectory(parent.resolve("node"));
+        Files.writeString(directory.resolve("restore.unfinished.draft"), "What is");
+        lay(directory);
+        RestoredMetadata.finish(directory);
+        refused(directory, Reason.DIRECTORY_FOREIGN, "restored into");
+    }
+
+    @Test
+    void whatIsNotFinishedMakesNoRoomForAnythingElse() throws Exception {
+        Path directory = parent.resolve("node");
+        lay(directory);
+        Files.createDirectory(directory.resolve("raft"));
+        refused(directory, Reason.DIRECTORY_FOREIGN, "metadata node's");
+    }
+
     @Test
     void whatWasLaidIsInTheWayOfAnotherUntilItIsTakenAway() throws Exception {
         Path directory = parent.resolve("node");
         lay(directory);
+        RestoredMetadata.finish(directory);
         refused(directory, Reason.DIRECTORY_FOREIGN, "restored into");
         assertThatThrownBy(() -> lay(directory)).isInstanceOf(StartupException.class);
         RestoredMetadata.takeAway(directory);
