@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.channels.WritableByteChannel;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.FileAlreadyExistsException;
@@ -13,7 +14,6 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
-import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.FileTime;
@@ -46,7 +46,8 @@ import org.slf4j.LoggerFactory;
  *  DIR/tmp/…                        being written
  * </pre>
  *
- * An object becomes visible by an atomic rename after its bytes were forced; the rename is durable once its directory was forced.
+ * An object becomes visible by an atomic rename after its bytes were forced; the rename is durable once its directory was forced, and each directory above it up to DIR: whoever made one of those, here
+ * or in another process, may not have come to forcing it yet. Parts and the key of an upload under way aren't forced: what a crash takes of them is an upload that is gone.
  */
 public final class LocalObjectStore implements ObjectStore {
 
@@ -60,6 +61,7 @@ public final class LocalObjectStore implements ObjectStore {
     /** No call takes a day: what is older was left behind by a process that was killed. */
     private static final Duration TEMPORARY_AGE_MAX = Duration.ofDays(1);
 
+    private final StoreFiles files;
     private final Path root;
     private final Path objects;
     private final Path uploads;
@@ -73,12 +75,17 @@ public final class LocalObjectStore implements ObjectStore {
      * @throws IOException if it can't be made or written
      */
     public LocalObjectStore(Path root, int threads) throws IOException {
+        this(root, threads, StoreFiles.REAL);
+    }
+
+    LocalObjectStore(Path root, int threads, StoreFiles files) throws IOException {
+        this.files = files;
         this.root = root;
         this.objects = root.resolve("objects");
         this.uploads = root.resolve("uploads");
         this.temporary = root.resolve("tmp");
         for (Path directory : List.of(objects, uploads, temporary)) {
-            Files.createDirectories(directory);
+            open(directory.toAbsolutePath());
         }
         dropOldTemporaries();
         AtomicInteger number = new AtomicInteger();
@@ -124,12 +131,7 @@ public final class LocalObjectStore implements ObjectStore {
         return run("PUT_PART " + key, given -> {
             Path directory = upload(key, uploadId);
             Path written = writeTemporary(bytes);
-            orDiscard(
-                    written,
-                    () -> Files.move(
-                            unlessGivenUp(given, written),
-                            directory.resolve(partName(number)),
-                            StandardCopyOption.ATOMIC_MOVE));
+            orDiscard(written, () -> renamed(unlessGivenUp(given, written), directory.resolve(partName(number))));
             return new Part(number, uploadId + "-" + number, "");
         });
     }
@@ -341,22 +343,22 @@ public final class LocalObjectStore implements ObjectStore {
     private Path writeTemporary(ByteBuffer bytes) throws IOException {
         Path file = temporary.resolve(UUID.randomUUID().toString());
         return orDiscard(file, () -> {
-            try (FileChannel to = FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
+            try (StoreFiles.Draft draft = files.create(file)) {
                 while (bytes.hasRemaining()) {
-                    to.write(bytes);
+                    draft.to().write(bytes);
                 }
-                to.force(true);
+                draft.force();
             }
             return file;
         });
     }
 
-    private static Path join(Path directory, List<Part> parts, Path joined) throws IOException {
-        try (FileChannel to = FileChannel.open(joined, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
+    private Path join(Path directory, List<Part> parts, Path joined) throws IOException {
+        try (StoreFiles.Draft draft = files.create(joined)) {
             for (Part part : parts) {
-                appendFile(directory.resolve(partName(part.number())), to);
+                appendFile(directory.resolve(partName(part.number())), draft.to());
             }
-            to.force(true);
+            draft.force();
         }
         return joined;
     }
@@ -400,17 +402,27 @@ public final class LocalObjectStore implements ObjectStore {
 
     private void publish(Path written, Path target) throws IOException {
         orDiscard(written, () -> move(written, target));
-        forceNearest(target.getParent());
+        Path directory = target.getParent();
+        while (!directory.equals(root)) {
+            forceNearest(directory);
+            directory = directory.getParent();
+        }
+        files.forceNames(root);
+    }
+
+    private Path renamed(Path from, Path to) throws IOException {
+        files.rename(from, to);
+        return to;
     }
 
     private Path move(Path written, Path target) throws IOException {
         for (int tries = 1; ; tries++) {
             try {
-                createDirectories(target.getParent());
-                return Files.move(written, target, StandardCopyOption.ATOMIC_MOVE);
+                createBelowObjects(target.getParent());
+                return renamed(written, target);
             } catch (NoSuchFileException | FileAlreadyExistsException e) {
                 // Another call deleted the directory's last other object, and the empty directory with it: before
-                // the move, or between the two looks of Files.createDirectories, which then says "it exists".
+                // the move, or between the two looks of create, which then says "it exists".
                 if (tries == PUBLISH_TRIES) {
                     throw e;
                 }
@@ -418,24 +430,37 @@ public final class LocalObjectStore implements ObjectStore {
         }
     }
 
-    private void createDirectories(Path directory) throws IOException {
+    /** Not the directory of all objects itself: if it isn't there it was taken away, or unmounted. */
+    private void createBelowObjects(Path directory) throws IOException {
         if (Files.isDirectory(directory)) {
             return;
         }
         requireRoot("PUT");
-        createDirectories(directory.getParent());
-        Files.createDirectories(directory);
-        force(directory.getParent());
+        createBelowObjects(directory.getParent());
+        create(directory);
     }
 
-    private static void force(Path directory) throws IOException {
-        try (FileChannel channel = FileChannel.open(directory, StandardOpenOption.READ)) {
-            channel.force(true);
+    private void open(Path directory) throws IOException {
+        if (Files.isDirectory(directory)) {
+            return;
+        }
+        open(directory.getParent());
+        create(directory);
+        files.forceNames(directory.getParent());
+    }
+
+    private void create(Path directory) throws IOException {
+        try {
+            files.createDirectory(directory);
+        } catch (FileAlreadyExistsException made) {
+            if (!Files.isDirectory(directory)) {
+                throw made;
+            }
         }
     }
 
     private void deleteFile(Path file) throws IOException {
-        if (!Files.deleteIfExists(file)) {
+        if (!files.deleteIfExists(file)) {
             return;
         }
         // A bucket has no empty directories: a deleted topic leaves nothing.
@@ -446,9 +471,9 @@ public final class LocalObjectStore implements ObjectStore {
         forceNearest(parent);
     }
 
-    private static boolean removeIfEmpty(Path directory) throws IOException {
+    private boolean removeIfEmpty(Path directory) throws IOException {
         try {
-            Files.deleteIfExists(directory);
+            files.deleteIfExists(directory);
             return true;
         } catch (DirectoryNotEmptyException used) {
             return false;
@@ -459,7 +484,7 @@ public final class LocalObjectStore implements ObjectStore {
     private void forceNearest(Path directory) throws IOException {
         for (Path at = directory; ; at = at.getParent()) {
             try {
-                force(at);
+                files.forceNames(at);
                 return;
             } catch (NoSuchFileException removed) {
                 if (at.equals(objects)) {
@@ -482,7 +507,7 @@ public final class LocalObjectStore implements ObjectStore {
         return String.format("part-%05d", number);
     }
 
-    private static void appendFile(Path from, FileChannel to) throws IOException {
+    private static void appendFile(Path from, WritableByteChannel to) throws IOException {
         try (FileChannel part = FileChannel.open(from, StandardOpenOption.READ)) {
             long size = part.size();
             for (long at = 0; at < size; ) {
