@@ -30,6 +30,7 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -355,6 +356,20 @@ class RecoveryOnDiskTest {
             }
         }
         assertThat(filesMet).contains(is);
+    }
+
+    /** Indexes aren't forced to the disk: what a crash leaves of them is made anew from their journal files, byte for byte. */
+    @Test
+    void indexesThatACrashTookAwayAreMadeAnewFromTheirJournalFiles() throws IOException {
+        coveredFiles();
+        List<Path> indexes = List.of(one().resolve(JournalIndexFile.name(1)), one().resolve(JournalIndexFile.name(2)));
+        byte[] first = Files.readAllBytes(indexes.get(0));
+        byte[] second = Files.readAllBytes(indexes.get(1));
+        Files.delete(indexes.get(0));
+        Files.write(indexes.get(1), new byte[0]);
+        startAndFind(1, IN_THREE_FILES);
+        assertThat(indexes.get(0)).hasBinaryContent(first);
+        assertThat(indexes.get(1)).hasBinaryContent(second);
     }
 
     /** As {@link #threeFiles}, and a start that has made a snapshot and all indexes. */
