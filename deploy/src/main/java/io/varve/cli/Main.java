@@ -61,7 +61,7 @@ import picocli.CommandLine.Spec;
             BenchCommand.class,
             ConfigCommand.class,
             PrepareCommand.class,
-            CommandLine.HelpCommand.class
+            HelpCommand.class
         })
 public final class Main implements Runnable {
 
@@ -86,7 +86,13 @@ public final class Main implements Runnable {
      * @param err takes what the process would say at its standard error
      */
     public static int execute(PrintWriter err, String... arguments) {
+        return execute(new PrintWriter(System.out, true), err, arguments);
+    }
+
+    /** @param out takes what picocli would say at the process's standard output */
+    static int execute(PrintWriter out, PrintWriter err, String... arguments) {
         return new CommandLine(new Main())
+                .setOut(out)
                 .setErr(err)
                 .setCaseInsensitiveEnumValuesAllowed(true)
                 .setExecutionExceptionHandler(Main::explain)

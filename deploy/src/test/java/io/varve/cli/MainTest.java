@@ -8,6 +8,8 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -18,6 +20,34 @@ class MainTest {
         assertThat(Main.execute("--help")).isZero();
         assertThat(Main.execute("--version")).isZero();
         assertThat(Main.execute("bench", "--help")).isZero();
+    }
+
+    @Test
+    void helpIsOfTheCommandThatAllWordsName() {
+        assertThat(helpOf()).contains("Usage: varve ", "bucket");
+        assertThat(helpOf("bucket")).contains("Usage: varve bucket ", "scrub");
+        assertThat(helpOf("bucket", "scrub"))
+                .contains("Usage: varve bucket scrub ", "--delete")
+                .isEqualTo(helpOf("--of", "bucket", "scrub"));
+        assertThat(said(2, "help", "bucket", "flood")).contains("varve bucket has no command 'flood'");
+        assertThat(said(2, "help", "status", "now")).contains("varve status has no command 'now'");
+    }
+
+    /** What {@code varve help} says, or the command's own {@code --help} if the first word is {@code --of}. */
+    private static String helpOf(String... words) {
+        List<String> arguments = new ArrayList<>(List.of(words));
+        if (arguments.remove("--of")) {
+            arguments.add("--help");
+        } else {
+            arguments.add(0, "help");
+        }
+        StringWriter out = new StringWriter();
+        assertThat(Main.execute(
+                        new PrintWriter(out, true),
+                        new PrintWriter(System.err, true),
+                        arguments.toArray(String[]::new)))
+                .isZero();
+        return out.toString();
     }
 
     @Test
