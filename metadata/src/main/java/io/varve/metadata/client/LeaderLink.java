@@ -12,8 +12,6 @@ import io.varve.protocol.rpc.RpcConnection;
 import io.varve.protocol.rpc.RpcRole;
 import io.varve.protocol.rpc.RpcStatus;
 import io.varve.protocol.rpc.RpcTarget;
-import java.util.ArrayList;
-import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -26,8 +24,6 @@ final class LeaderLink {
     private static final Logger LOG = LoggerFactory.getLogger(LeaderLink.class);
     private static final long LOCATE_MS = 1_000;
     private static final int SILENCES_MAX = 3;
-    private static final long PAUSE_MS_MIN = 20;
-    private static final long PAUSE_MS_MAX = 500;
 
     /** Is told, on the client's thread, when there is a leader to speak to, and when there no longer is. */
     interface Listener {
@@ -36,21 +32,19 @@ final class LeaderLink {
         void onLost(String reason);
     }
 
-    private final List<NodeAddress> known;
+    private final LeaderSearch search;
     private final RpcClient rpc;
     private final ClientThread thread;
     private final Listener listener;
     private RpcConnection connection;
     private RpcConnection leader;
-    private int turn;
-    private int failures;
     private int silences;
     private long generation;
     private boolean closed;
     private volatile String lastReason = "no metadata node was asked yet";
 
-    LeaderLink(List<NodeAddress> servers, RpcClient rpc, ClientThread thread, Listener listener) {
-        this.known = new ArrayList<>(servers);
+    LeaderLink(LeaderSearch search, RpcClient rpc, ClientThread thread, Listener listener) {
+        this.search = search;
         this.rpc = rpc;
         this.thread = thread;
         this.listener = listener;
@@ -67,7 +61,7 @@ final class LeaderLink {
     }
 
     void start() {
-        ask(known.get(0));
+        ask(search.first());
     }
 
     /** What was taken for the leader isn't, or doesn't answer. */
@@ -89,6 +83,7 @@ final class LeaderLink {
                 && asked.state() == RpcConnection.State.READY
                 && ++silences < SILENCES_MAX;
         if (!isOnlySlow) {
+            noteSilence(asked, status);
             onNotLeader(asked, NotLeaderProto.getDefaultInstance(), reason);
         }
     }
@@ -130,6 +125,7 @@ final class LeaderLink {
                         return;
                     }
                     if (trouble != null) {
+                        noteSilence(asked, Calls.statusOf(trouble));
                         onFailure(trouble.getMessage());
                     } else {
                         onLocated(asked, body);
@@ -146,7 +142,7 @@ final class LeaderLink {
             return;
         }
         if (reply.getLeading()) {
-            failures = 0;
+            search.onFound();
             silences = 0;
             leader = asked;
             LOG.debug("event=metadata_leader_found node=\"{}\"", asked.target());
@@ -183,37 +179,25 @@ final class LeaderLink {
         }
     }
 
+    private void noteSilence(RpcConnection asked, RpcStatus status) {
+        if (status == RpcStatus.NO_ANSWER) {
+            search.onSilent(asked.target().nodeId());
+        }
+    }
+
     private void askNext(NotLeaderProto hint) {
         generation++;
         long mine = generation;
-        failures++;
-        boolean isHinted = hint.hasLeaderId() && hint.getPort() > 0;
-        NodeAddress next = isHinted ? learn(hint) : known.get(Math.floorMod(++turn, known.size()));
-        // A first hint is followed at once. A round without success is followed by a pause that grows.
-        long pauseMs = isHinted && failures <= 2
-                ? 0
-                : Math.min(PAUSE_MS_MAX, PAUSE_MS_MIN << Math.min(10, failures / Math.max(1, known.size())));
         if (closed) {
             return;
         }
+        LeaderSearch.Step step = search.next(hint);
         thread.schedule(
                 () -> {
                     if (mine == generation) {
-                        ask(next);
+                        ask(step.node());
                     }
                 },
-                pauseMs);
-    }
-
-    /** The node that a hint names, remembered if it is a new one. The configured address counts for one that is known. */
-    private NodeAddress learn(NotLeaderProto hint) {
-        for (NodeAddress node : known) {
-            if (node.id() == hint.getLeaderId()) {
-                return node;
-            }
-        }
-        NodeAddress added = new NodeAddress(hint.getLeaderId(), hint.getHost(), hint.getPort());
-        known.add(added);
-        return added;
+                step.pauseMs());
     }
 }

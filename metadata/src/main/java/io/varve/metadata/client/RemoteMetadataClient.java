@@ -83,7 +83,8 @@ public final class RemoteMetadataClient extends CommandingClient {
                 options.randomness(),
                 options.faults(),
                 options.bounds()));
-        this.link = new LeaderLink(options.servers(), rpc, thread, new LeaderListener());
+        this.link = new LeaderLink(
+                new LeaderSearch(options.servers(), options.randomness()), rpc, thread, new LeaderListener());
         this.commands = new CommandQueue(options, link, keeper, thread);
         this.sessions = new SessionKeeper(options, link, thread, this::submitVoid);
     }
