@@ -104,24 +104,26 @@ public final class ProcessCluster implements AutoCloseable {
                 .toList();
     }
 
-    /** Starts everything, role by role, and waits until it is ready. */
+    /** Starts everything, and waits until it is ready: bookies, which wait for the metadata service themselves, with it, and then the brokers. */
     public void startAll() throws IOException {
-        startEach(shape.metadata(), this::launchMetadata);
-        startBookiesAndBrokers();
+        List<ChildProcess> starting = launchEach(shape.metadata(), this::launchMetadata);
+        starting.addAll(launchEach(shape.bookies(), this::launchBookie));
+        starting.forEach(ProcessCluster::awaitReady);
+        launchEach(shape.brokers(), this::launchBroker).forEach(ProcessCluster::awaitReady);
     }
 
     /** Starts all bookies, then all brokers, and waits until they are ready. */
     void startBookiesAndBrokers() throws IOException {
-        startEach(shape.bookies(), this::launchBookie);
-        startEach(shape.brokers(), this::launchBroker);
+        launchEach(shape.bookies(), this::launchBookie).forEach(ProcessCluster::awaitReady);
+        launchEach(shape.brokers(), this::launchBroker).forEach(ProcessCluster::awaitReady);
     }
 
-    private static void startEach(int count, Launch launch) throws IOException {
+    private static List<ChildProcess> launchEach(int count, Launch launch) throws IOException {
         List<ChildProcess> starting = new ArrayList<>();
         for (int id = 1; id <= count; id++) {
             starting.add(launch.node(id));
         }
-        starting.forEach(ProcessCluster::awaitReady);
+        return starting;
     }
 
     private interface Launch {
