@@ -41,7 +41,8 @@ class IdempotentProducersIT {
     private static final int PARTITIONS = 32;
     private static final int PER_SECOND = 200;
     private static final int RECORDS = Math.toIntExact(Long.getLong("varve.it.moves.seconds", 30) * PER_SECOND);
-    private static final long PAUSE_SECONDS = 4;
+    private static final long TROUBLE_EVERY_SECONDS = 7;
+    private static final long CALM_SECONDS_MIN = 2;
     private static final Duration PATIENCE = Duration.ofMinutes(5);
 
     @RegisterExtension
@@ -79,13 +80,17 @@ class IdempotentProducersIT {
         }
     }
 
-    /** Kills one broker, stops the next, and so on, until all producers are done. */
+    /** Kills one broker, stops the next, and so on, until all producers are done: as often where a broker takes long to start, as long as there is some calm between two. */
     private static int trouble(ProcessCluster cluster, Map<String, CompletableFuture<Told>> producers)
             throws IOException {
         int count = 0;
         CompletableFuture<Void> all = CompletableFuture.allOf(producers.values().toArray(CompletableFuture[]::new));
+        long lastNs = System.nanoTime();
         while (!all.isDone()) {
-            LockSupport.parkNanos(TimeUnit.SECONDS.toNanos(PAUSE_SECONDS));
+            LockSupport.parkNanos(Math.max(
+                    TimeUnit.SECONDS.toNanos(CALM_SECONDS_MIN),
+                    lastNs + TimeUnit.SECONDS.toNanos(TROUBLE_EVERY_SECONDS) - System.nanoTime()));
+            lastNs = System.nanoTime();
             int broker = 1 + count % 3;
             if (count++ % 2 == 0) {
                 cluster.broker(broker).kill();
