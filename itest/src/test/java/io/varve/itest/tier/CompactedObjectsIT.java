@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.varve.base.PartitionId;
 import io.varve.cli.link.MetadataLink;
+import io.varve.cli.process.ChildProcess;
 import io.varve.itest.cluster.Await;
 import io.varve.itest.cluster.ChainText;
 import io.varve.itest.cluster.ClusterShape;
@@ -90,15 +91,16 @@ class CompactedObjectsIT {
                     .isGreaterThan(3)
                     .isLessThan(sealed().size());
             int segmentsBefore = sealed().size();
+            ChildProcess owner = cluster.broker(cluster.ownerOf(TOPIC, 0));
 
             cluster.set(topic, "cleanup.policy", "compact");
             Await.until(
-                    "something is compacted",
+                    "an object is compacted in part",
                     PATIENCE,
                     () -> seen(SegmentDescriptor::isCompacted),
-                    () -> sealed().stream().anyMatch(SegmentDescriptor::isCompacted));
+                    () -> isAnObjectCut() || sealed().stream().allMatch(SegmentDescriptor::isCompacted));
+            owner.kill();
             cluster.bookie(2).kill();
-            cluster.broker(cluster.ownerOf(TOPIC, 0)).kill();
             log.write(cluster.bootstrap(), RECORDS, RECORDS + 2_000);
             cluster.launchBookie(2);
             Await.until(
@@ -118,6 +120,24 @@ class CompactedObjectsIT {
             cluster.startAll();
             assertReadsRight();
         }
+    }
+
+    /** Whether the first of an object's segments were replaced and others not yet, of which the next is rewritten by itself: what interrupts compaction there leaves the most to go wrong. */
+    private boolean isAnObjectCut() {
+        List<SegmentDescriptor> sealed = sealed();
+        for (int i = 1; i < sealed.size(); i++) {
+            SegmentDescriptor segment = sealed.get(i);
+            boolean isRest = sealed.get(i - 1).isCompacted()
+                    && !segment.isCompacted()
+                    && segment.bytes() > SEGMENT_BYTES
+                    && segment.object()
+                            .filter(object -> object.startOffset() < segment.startOffset())
+                            .isPresent();
+            if (isRest) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private void assertReadsRight() {
