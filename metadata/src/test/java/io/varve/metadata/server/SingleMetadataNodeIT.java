@@ -117,6 +117,11 @@ class SingleMetadataNodeIT {
                     client.createTopic("t", 2, 3, Map.of("retention.ms", "5")).join();
             client.allocateSegment(new PartitionId(topic.id(), 1), 0, 0, Set.of())
                     .join();
+            // A leader gives the cluster its id in its first turn, which clients needn't wait for.
+            MetadataCluster.await(
+                    "the cluster is formed",
+                    20_000,
+                    () -> !client.view().clusterId().isEmpty());
             assertThat(MetadataBackup.save(client, backup, 10_000).version())
                     .isEqualTo(client.view().version());
             assertThatThrownBy(() -> MetadataBackup.save(client, backup, 10_000))
