@@ -187,7 +187,7 @@ public final class TieringConfig {
             .withDefault(Long.toString(32L * MIB));
     public static final ConfigKey<Long> READ_RATE = ConfigKey.number(
                     "tiering.read.bytes.per.second",
-                    "All blocks that a broker reads from the store, for consumers and for compaction; 0 for no limit.",
+                    "All blocks that a broker reads from the store, for consumers and for compaction; 0 for no limit, else at least 262144.",
                     0,
                     Long.MAX_VALUE)
             .withDefault("0");
@@ -208,6 +208,8 @@ public final class TieringConfig {
 
     /** A directory has no connections; its disk has a few heads. */
     private static final int LOCAL_CALLS_MAX = 4;
+
+    private static final long READ_RATE_MIN = 256 * 1024;
 
     private final Config config;
 
@@ -301,7 +303,17 @@ public final class TieringConfig {
                 get(READ_BYTES),
                 get(RANGE_BYTES),
                 get(AHEAD_BYTES),
-                get(READ_RATE));
+                readRate());
+    }
+
+    /** A largest block, 32 MiB, comes within two minutes at the slowest: whoever waits for one does so for an end. */
+    private long readRate() {
+        long rate = get(READ_RATE);
+        if (rate != 0 && rate < READ_RATE_MIN) {
+            throw bad(READ_RATE + "=" + rate + " in " + config.whence(READ_RATE) + " is neither 0 nor " + READ_RATE_MIN
+                    + " or more");
+        }
+        return rate;
     }
 
     S3Settings s3() {
