@@ -350,4 +350,18 @@ final class Cluster {
             done(commit(offload, objectOf(offload)));
         }
     }
+
+    /** The one partition of a new topic with three replicas. */
+    PartitionId newPartition(String... configs) {
+        return new PartitionId(topic("t", 1, 3, configs), 0);
+    }
+
+    /** {@code count} sealed segments of ten offsets and a thousand bytes each, and the open one. */
+    List<SegmentDescriptor> sealed(PartitionId partition, int count) {
+        rolled(partition, 0);
+        for (int i = 1; i <= count; i++) {
+            rolled(partition, i * 10L);
+        }
+        return partition(partition).chain().segments().stream().limit(count).toList();
+    }
 }

@@ -8,7 +8,6 @@ import io.varve.base.SegmentId;
 import io.varve.metadata.api.MetadataException.Reason;
 import io.varve.metadata.model.Alarm;
 import io.varve.metadata.model.BookieTask;
-import io.varve.metadata.model.BookieTask.CopyReplica;
 import io.varve.metadata.model.BookieTask.DeleteObject;
 import io.varve.metadata.model.BookieTask.DeleteReplica;
 import io.varve.metadata.model.BookieTask.Offload;
@@ -17,18 +16,12 @@ import io.varve.metadata.model.ObjectRef;
 import io.varve.metadata.model.Replica;
 import io.varve.metadata.model.SegmentDescriptor;
 import io.varve.protocol.meta.AlterTopicConfigsCommand;
-import io.varve.protocol.meta.BookieStateProto;
 import io.varve.protocol.meta.ConfigChangeProto;
-import io.varve.protocol.meta.ConfirmReplicaCommand;
 import io.varve.protocol.meta.DeleteTopicCommand;
 import io.varve.protocol.meta.FailTaskCommand;
 import io.varve.protocol.meta.MetadataCommand;
-import io.varve.protocol.meta.PlanCommand;
-import io.varve.protocol.meta.PlanStep;
-import io.varve.protocol.meta.RepairStep;
 import io.varve.protocol.meta.ReportLostReplicaCommand;
 import io.varve.protocol.meta.ReportStuckTaskCommand;
-import io.varve.protocol.meta.SetBookieStateCommand;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -42,21 +35,6 @@ class PlannersTest {
 
     private final Cluster cluster = Cluster.of(4);
 
-    private PartitionId partition(String... configs) {
-        return new PartitionId(cluster.topic("t", 1, 3, configs), 0);
-    }
-
-    /** {@code count} sealed segments of ten offsets and a thousand bytes each, and the open one. */
-    private List<SegmentDescriptor> sealed(PartitionId partition, int count) {
-        cluster.rolled(partition, 0);
-        for (int i = 1; i <= count; i++) {
-            cluster.rolled(partition, i * 10L);
-        }
-        return cluster.partition(partition).chain().segments().stream()
-                .limit(count)
-                .toList();
-    }
-
     private static MetadataCommand.Builder fail(BookieTask task) {
         return fail(task, "test");
     }
@@ -68,8 +46,8 @@ class PlannersTest {
 
     @Test
     void adjoiningSmallSegmentsAreOffloadedAsOneObjectAfterTheyWaitedForMore() {
-        PartitionId partition = partition();
-        List<SegmentDescriptor> segments = sealed(partition, 3);
+        PartitionId partition = cluster.newPartition();
+        List<SegmentDescriptor> segments = cluster.sealed(partition, 3);
         cluster.nowMs += 5_000;
         cluster.plan();
         assertThat(cluster.image().tasks()).as("small: it waits for more").isEmpty();
@@ -85,8 +63,8 @@ class PlannersTest {
 
     @Test
     void aSegmentOfItsFullSizeIsOffloadedSoon() {
-        PartitionId partition = partition("segment.bytes", "1024");
-        sealed(partition, 1);
+        PartitionId partition = cluster.newPartition("segment.bytes", "1024");
+        cluster.sealed(partition, 1);
         cluster.nowMs += 1_000;
         cluster.plan();
         assertThat(cluster.tasks(Offload.class)).hasSize(1);
@@ -94,8 +72,8 @@ class PlannersTest {
 
     @Test
     void uploadsArePausedAndGoOnForTheClusterAndForATopic() {
-        PartitionId partition = partition("segment.bytes", "1024");
-        sealed(partition, 1);
+        PartitionId partition = cluster.newPartition("segment.bytes", "1024");
+        cluster.sealed(partition, 1);
         cluster.nowMs += 1_000;
         cluster.clusterConfig("tiering.upload.pause", "true");
         cluster.plan();
@@ -111,10 +89,10 @@ class PlannersTest {
 
     @Test
     void switchingTieringOffKeepsWhatBookiesHoldAndWhatObjectsHold_S23() {
-        PartitionId partition =
-                partition("segment.bytes", "1024", "local.retention.ms", "1000", "local.retention.bytes", "0");
+        PartitionId partition = cluster.newPartition(
+                "segment.bytes", "1024", "local.retention.ms", "1000", "local.retention.bytes", "0");
         cluster.topicConfig(partition.topic(), "remote.storage.enable", "false");
-        SegmentDescriptor local = sealed(partition, 2).get(1);
+        SegmentDescriptor local = cluster.sealed(partition, 2).get(1);
         cluster.topicConfig(partition.topic(), "remote.storage.enable", "true");
         cluster.nowMs += 1_000;
         cluster.plan();
@@ -133,8 +111,8 @@ class PlannersTest {
 
     @Test
     void whyWorkFailedIsKeptUntilItSucceeds_S24() {
-        PartitionId partition = partition("segment.bytes", "1024");
-        SegmentDescriptor segment = sealed(partition, 1).get(0);
+        PartitionId partition = cluster.newPartition("segment.bytes", "1024");
+        SegmentDescriptor segment = cluster.sealed(partition, 1).get(0);
         cluster.nowMs += 1_000;
         cluster.plan();
         cluster.done(fail(cluster.tasks(Offload.class).get(0)));
@@ -154,7 +132,7 @@ class PlannersTest {
     @Test
     void anAttemptThatCertainlyLeftNothingLeavesNothingToBeDeleted() {
         SegmentDescriptor segment =
-                sealed(partition("segment.bytes", "1024"), 1).get(0);
+                cluster.sealed(cluster.newPartition("segment.bytes", "1024"), 1).get(0);
         for (int attempt = 1; attempt <= 5; attempt++) {
             cluster.nowMs += 60_000;
             cluster.plan();
@@ -173,8 +151,8 @@ class PlannersTest {
 
     @Test
     void anOffloadIsCommittedOnlyForTheAttemptThatStands_I10() {
-        PartitionId partition = partition("segment.bytes", "1024");
-        List<SegmentDescriptor> segments = sealed(partition, 1);
+        PartitionId partition = cluster.newPartition("segment.bytes", "1024");
+        List<SegmentDescriptor> segments = cluster.sealed(partition, 1);
         cluster.nowMs += 1_000;
         cluster.plan();
         Offload first = cluster.tasks(Offload.class).get(0);
@@ -201,8 +179,8 @@ class PlannersTest {
 
     @Test
     void anOffloadGivenToABookieThatGoesAwayIsGivenToAnotherHolder() {
-        PartitionId partition = partition("segment.bytes", "1024");
-        sealed(partition, 1);
+        PartitionId partition = cluster.newPartition("segment.bytes", "1024");
+        cluster.sealed(partition, 1);
         cluster.nowMs += 1_000;
         cluster.plan();
         Offload first = cluster.tasks(Offload.class).get(0);
@@ -227,8 +205,8 @@ class PlannersTest {
 
     @Test
     void anOffloadThatTakesTooLongIsTakenBack() {
-        PartitionId partition = partition("segment.bytes", "1024");
-        sealed(partition, 1);
+        PartitionId partition = cluster.newPartition("segment.bytes", "1024");
+        cluster.sealed(partition, 1);
         cluster.nowMs += 1_000;
         cluster.plan();
         Offload first = cluster.tasks(Offload.class).get(0);
@@ -240,7 +218,7 @@ class PlannersTest {
     /** On a line that takes longer for a segment than the deadline, no upload would ever end. */
     @Test
     void whatIsLargeHasTheTimeThatItsBytesTake() {
-        PartitionId partition = partition();
+        PartitionId partition = cluster.newPartition();
         long bytes = 2_000L << 20;
         SegmentDescriptor open = cluster.rolled(partition, 0);
         SegmentDescriptor next = cluster.allocated(partition);
@@ -274,8 +252,8 @@ class PlannersTest {
                 usual.manifestSegmentsMin(),
                 usual.manifestsPerBookie(),
                 usual.clientForgetMs());
-        PartitionId partition = partition("segment.bytes", "1024");
-        sealed(partition, 1);
+        PartitionId partition = cluster.newPartition("segment.bytes", "1024");
+        cluster.sealed(partition, 1);
         cluster.nowMs += 1_000;
         cluster.plan();
         List<Offload> uploads = cluster.tasks(Offload.class);
@@ -288,7 +266,7 @@ class PlannersTest {
     /** Its process may be alive, and only cut off from here: what it still uploads must not appear after it was looked for (I-11). */
     @Test
     void whatABookieWasUploadingWhenItWentAwayIsDeletedOnlyWhenItCanNoLongerBeAtIt() {
-        sealed(partition("segment.bytes", "1024"), 1);
+        cluster.sealed(cluster.newPartition("segment.bytes", "1024"), 1);
         cluster.nowMs += 1_000;
         cluster.plan();
         Offload upload = cluster.tasks(Offload.class).get(0);
@@ -322,8 +300,8 @@ class PlannersTest {
     /** One bookie may be the only one that can't reach the store. */
     @Test
     void whatFailedIsGivenToAnotherHolderNextTime() {
-        PartitionId partition = partition("segment.bytes", "1024");
-        SegmentDescriptor segment = sealed(partition, 1).get(0);
+        PartitionId partition = cluster.newPartition("segment.bytes", "1024");
+        SegmentDescriptor segment = cluster.sealed(partition, 1).get(0);
         cluster.nowMs += 1_000;
         Set<BookieId> asked = new TreeSet<>();
         for (int i = 0; i < 3; i++) {
@@ -350,8 +328,9 @@ class PlannersTest {
 
     @Test
     void localCopiesAreDeletedAfterLocalRetentionAndOnlyOnceOffloaded() {
-        PartitionId partition = partition("segment.bytes", "1024", "local.retention.ms", "5000", "retention.ms", "-1");
-        SegmentId first = sealed(partition, 2).get(0).id();
+        PartitionId partition =
+                cluster.newPartition("segment.bytes", "1024", "local.retention.ms", "5000", "retention.ms", "-1");
+        SegmentId first = cluster.sealed(partition, 2).get(0).id();
         cluster.nowMs += 10_000;
         cluster.plan();
         assertThat(cluster.tasks(DeleteReplica.class))
@@ -370,7 +349,7 @@ class PlannersTest {
         for (String retention : List.of("local.retention.ms", "local.retention.bytes")) {
             PartitionId partition = new PartitionId(
                     cluster.topic(retention, 1, 3, "segment.bytes", "1024", retention, "0", "retention.ms", "-1"), 0);
-            SegmentId first = sealed(partition, 2).get(0).id();
+            SegmentId first = cluster.sealed(partition, 2).get(0).id();
             cluster.nowMs += 10_000;
             cluster.offloadAll();
             cluster.plan();
@@ -408,8 +387,9 @@ class PlannersTest {
     /** S3: neither the object nor the copy that was to be deleted for it can be read. No order is taken back, and it is told until the object is seen again. */
     @Test
     void aSegmentThatNobodyCanReadIsAnAlarmUntilItsObjectIsThere() {
-        PartitionId partition = partition("segment.bytes", "1024", "local.retention.ms", "0", "retention.ms", "-1");
-        SegmentId first = sealed(partition, 2).get(0).id();
+        PartitionId partition =
+                cluster.newPartition("segment.bytes", "1024", "local.retention.ms", "0", "retention.ms", "-1");
+        SegmentId first = cluster.sealed(partition, 2).get(0).id();
         cluster.nowMs += 10_000;
         cluster.offloadAll();
         cluster.plan();
@@ -453,8 +433,8 @@ class PlannersTest {
     /** Only what an object should hold comes back: anything else was to be deleted because it doesn't count any more. */
     @Test
     void aCopyOfWhatNoObjectHoldsIsNotTakenBack() {
-        PartitionId partition = partition("segment.bytes", "1024");
-        SegmentDescriptor segment = sealed(partition, 1).get(0);
+        PartitionId partition = cluster.newPartition("segment.bytes", "1024");
+        SegmentDescriptor segment = cluster.sealed(partition, 1).get(0);
         BookieId lost = segment.replicas().get(0).bookie();
         cluster.done(MetadataCommand.newBuilder()
                 .setReportLostReplica(ReportLostReplicaCommand.newBuilder()
@@ -477,7 +457,7 @@ class PlannersTest {
     /** A partition without an owner for long: whoever owns it next begins with what the last segment says, and is not to wait for object storage. */
     @Test
     void theLastSegmentOfAReleasedChainKeepsItsCopies() {
-        PartitionId partition = partition(
+        PartitionId partition = cluster.newPartition(
                 "segment.bytes",
                 "1024",
                 "local.retention.ms",
@@ -486,7 +466,7 @@ class PlannersTest {
                 "0",
                 "retention.ms",
                 "-1");
-        SegmentId first = sealed(partition, 1).get(0).id();
+        SegmentId first = cluster.sealed(partition, 1).get(0).id();
         SegmentDescriptor open = cluster.partition(partition).chain().open().orElseThrow();
         int epoch = cluster.partition(partition).epoch();
         cluster.done(Cluster.release(partition, epoch, Cluster.seal(open, open.startOffset() + 8)));
@@ -500,8 +480,8 @@ class PlannersTest {
 
     @Test
     void localCopiesBeyondLocalRetentionBytesAreDeletedTheOldestFirst() {
-        PartitionId partition = partition("segment.bytes", "1024", "local.retention.bytes", "1500");
-        List<SegmentDescriptor> segments = sealed(partition, 4);
+        PartitionId partition = cluster.newPartition("segment.bytes", "1024", "local.retention.bytes", "1500");
+        List<SegmentDescriptor> segments = cluster.sealed(partition, 4);
         cluster.nowMs += 2_000;
         cluster.offloadAll();
         cluster.plan();
@@ -512,8 +492,9 @@ class PlannersTest {
 
     @Test
     void retentionByAgeMovesTheStartAndDeletesReplicasAndObjects_I11() {
-        PartitionId partition = partition("segment.bytes", "1024", "retention.ms", "60000", "local.retention.ms", "-2");
-        sealed(partition, 2);
+        PartitionId partition =
+                cluster.newPartition("segment.bytes", "1024", "retention.ms", "60000", "local.retention.ms", "-2");
+        cluster.sealed(partition, 2);
         cluster.nowMs += 2_000;
         cluster.offloadAll();
         cluster.nowMs += 60_000;
@@ -534,8 +515,8 @@ class PlannersTest {
     /** C16.7: a bucket that lets nothing be deleted. */
     @Test
     void anObjectThatIsNotDeletedAgainAndAgainIsAnAlarmUntilItIs() {
-        PartitionId partition = partition("segment.bytes", "1024", "retention.ms", "-1");
-        sealed(partition, 2);
+        PartitionId partition = cluster.newPartition("segment.bytes", "1024", "retention.ms", "-1");
+        cluster.sealed(partition, 2);
         cluster.nowMs += 2_000;
         cluster.offloadAll();
         cluster.done(Cluster.advance(partition, 0, 20));
@@ -579,8 +560,9 @@ class PlannersTest {
     /** What is there already falls under what is configured now, shorter or longer. */
     @Test
     void retentionCanBeChangedAtAnyTime() {
-        PartitionId partition = partition("segment.bytes", "1024", "retention.ms", "-1", "local.retention.ms", "-2");
-        SegmentId first = sealed(partition, 2).get(0).id();
+        PartitionId partition =
+                cluster.newPartition("segment.bytes", "1024", "retention.ms", "-1", "local.retention.ms", "-2");
+        SegmentId first = cluster.sealed(partition, 2).get(0).id();
         cluster.nowMs += 100_000;
         cluster.offloadAll();
         cluster.plan();
@@ -609,8 +591,8 @@ class PlannersTest {
 
     @Test
     void anObjectSharedBySegmentsIsDeletedWithTheLastOfThem() {
-        PartitionId partition = partition("retention.ms", "-1");
-        sealed(partition, 2);
+        PartitionId partition = cluster.newPartition("retention.ms", "-1");
+        cluster.sealed(partition, 2);
         cluster.nowMs += 61_000;
         cluster.offloadAll();
         cluster.done(Cluster.advance(partition, 0, 10));
@@ -624,7 +606,7 @@ class PlannersTest {
 
     @Test
     void aRecordTimeInTheFutureDoesNotKeepASegmentForEver() {
-        SegmentDescriptor segment = sealed(partition(), 1).get(0);
+        SegmentDescriptor segment = cluster.sealed(cluster.newPartition(), 1).get(0);
         SegmentDescriptor future = Segments.sealed(
                 Segments.opened(segment, 0), 10, segment.replicas(), List.of(), 1, segment.sealedMs() + 1_000_000, 5);
         assertThat(future.ageStampMs()).isEqualTo(5);
@@ -632,16 +614,16 @@ class PlannersTest {
 
     @Test
     void retentionBySizeKeepsAtLeastTheConfiguredBytes() {
-        PartitionId partition = partition("retention.bytes", "2500", "retention.ms", "-1");
-        sealed(partition, 5);
+        PartitionId partition = cluster.newPartition("retention.bytes", "2500", "retention.ms", "-1");
+        cluster.sealed(partition, 5);
         cluster.plan();
         assertThat(cluster.partition(partition).logStartOffset()).isEqualTo(20);
     }
 
     @Test
     void aCompactedTopicIsNotSubjectToRetention() {
-        PartitionId partition = partition("cleanup.policy", "compact", "retention.ms", "1000");
-        sealed(partition, 2);
+        PartitionId partition = cluster.newPartition("cleanup.policy", "compact", "retention.ms", "1000");
+        cluster.sealed(partition, 2);
         cluster.nowMs += 50_000;
         cluster.plan();
         assertThat(cluster.partition(partition).logStartOffset()).isZero();
@@ -649,8 +631,8 @@ class PlannersTest {
 
     @Test
     void aDeletedTopicIsClearedAwayByPositiveOrdersAndThenForgotten_I9() {
-        PartitionId partition = partition("segment.bytes", "1024");
-        sealed(partition, 3);
+        PartitionId partition = cluster.newPartition("segment.bytes", "1024");
+        cluster.sealed(partition, 3);
         cluster.nowMs += 2_000;
         cluster.offloadAll();
         cluster.allocated(partition);
@@ -675,8 +657,8 @@ class PlannersTest {
 
     @Test
     void trimmingTakesBackAnUploadThatIsUnderWay_O6() {
-        PartitionId partition = partition("segment.bytes", "1024");
-        sealed(partition, 1);
+        PartitionId partition = cluster.newPartition("segment.bytes", "1024");
+        cluster.sealed(partition, 1);
         cluster.nowMs += 1_000;
         cluster.plan();
         Offload offload = cluster.tasks(Offload.class).get(0);
@@ -685,215 +667,5 @@ class PlannersTest {
         cluster.plan();
         cluster.refused(Cluster.commit(offload, object), Reason.NOT_FOUND);
         assertThat(cluster.image().taskIndex().deadObjects()).containsKey(object.key());
-    }
-
-    // ---- repair ----
-
-    private PartitionId localOnly() {
-        return partition("remote.storage.enable", "false");
-    }
-
-    @Test
-    void anUnconfirmedReplicaIsWaitedForAndThenToldToCompleteItself() {
-        PartitionId partition = localOnly();
-        SegmentDescriptor first = cluster.rolled(partition, 0);
-        int[] holders = first.replicas().stream()
-                .limit(2)
-                .mapToInt(r -> r.bookie().value())
-                .toArray();
-        Replica behind = first.replicas().get(2);
-        cluster.rolled(partition, 10, holders);
-        cluster.nowMs += 1_000;
-        cluster.plan();
-        assertThat(cluster.image().tasks()).isEmpty();
-        cluster.nowMs += cluster.settings.confirmDelayMs();
-        cluster.plan();
-        CopyReplica copy = cluster.tasks(CopyReplica.class).get(0);
-        assertThat(copy.bookie()).isEqualTo(behind.bookie());
-        assertThat(copy.incarnation()).isEqualTo(behind.incarnation());
-        assertThat(copy.sources()).hasSize(2);
-        cluster.complete(copy);
-        assertThat(cluster.segment(first.id()).replicas()).hasSize(3);
-        assertThat(cluster.segment(first.id()).unconfirmed()).isEmpty();
-        cluster.plan();
-        assertThat(cluster.image().tasks()).isEmpty();
-    }
-
-    @Test
-    void aConfirmedReplicaNeedsNoCopy() {
-        PartitionId partition = localOnly();
-        SegmentDescriptor first = cluster.rolled(partition, 0);
-        int[] holders = first.replicas().stream()
-                .limit(2)
-                .mapToInt(r -> r.bookie().value())
-                .toArray();
-        cluster.rolled(partition, 10, holders);
-        cluster.done(MetadataCommand.newBuilder()
-                .setConfirmReplica(ConfirmReplicaCommand.newBuilder()
-                        .setSegment(first.id().value())
-                        .setBookie(first.replicas().get(2).bookie().value())));
-        cluster.nowMs += 100_000;
-        cluster.plan();
-        assertThat(cluster.image().tasks()).isEmpty();
-        assertThat(cluster.segment(first.id()).replicas()).hasSize(3);
-    }
-
-    @Test
-    void aBookieThatIsGoneForLongIsReplacedAndOneThatIsRestartingIsNot() {
-        PartitionId partition = localOnly();
-        SegmentDescriptor first = sealed(partition, 1).get(0);
-        BookieId lost = first.replicas().get(0).bookie();
-        cluster.expireBookie(lost.value());
-        cluster.nowMs += cluster.settings.repairDelayMs() - 1;
-        cluster.plan();
-        assertThat(cluster.tasks(CopyReplica.class)).isEmpty();
-        cluster.nowMs += 2;
-        cluster.plan();
-        CopyReplica copy = cluster.tasks(CopyReplica.class).get(0);
-        assertThat(first.replicas()).extracting(Replica::bookie).doesNotContain(copy.bookie());
-        cluster.complete(copy);
-        assertThat(cluster.segment(first.id()).replicas())
-                .extracting(Replica::bookie)
-                .hasSize(3)
-                .contains(copy.bookie())
-                .doesNotContain(lost);
-        assertThat(cluster.tasks(DeleteReplica.class))
-                .singleElement()
-                .satisfies(task -> assertThat(task.bookie()).isEqualTo(lost));
-    }
-
-    @Test
-    void aDrainedBookieIsEmptiedWithoutEverHavingFewerCopies() {
-        PartitionId partition = localOnly();
-        SegmentDescriptor first = sealed(partition, 1).get(0);
-        BookieId drained = first.replicas().get(0).bookie();
-        cluster.done(MetadataCommand.newBuilder()
-                .setSetBookieState(SetBookieStateCommand.newBuilder()
-                        .setId(drained.value())
-                        .setState(BookieStateProto.BOOKIE_DRAINING)));
-        cluster.plan();
-        assertThat(cluster.segment(first.id()).replicas()).hasSize(3);
-        CopyReplica copy = cluster.tasks(CopyReplica.class).get(0);
-        cluster.complete(copy);
-        cluster.plan();
-        assertThat(cluster.segment(first.id()).replicas())
-                .extracting(Replica::bookie)
-                .hasSize(3)
-                .doesNotContain(drained);
-    }
-
-    @Test
-    void theNewCopyTakesTheRackOfTheOneThatLeaves() {
-        Cluster racks = new Cluster();
-        for (int id = 1; id <= 6; id++) {
-            racks.bookie(id, "rack-" + id % 3, 1_000L + id);
-        }
-        racks.broker(1);
-        PartitionId partition = new PartitionId(racks.topic("t", 1, 3, "remote.storage.enable", "false"), 0);
-        for (int i = 0; i <= 20; i++) {
-            racks.rolled(partition, i * 10L);
-        }
-        racks.done(MetadataCommand.newBuilder()
-                .setSetBookieState(
-                        SetBookieStateCommand.newBuilder().setId(1).setState(BookieStateProto.BOOKIE_DRAINING)));
-        racks.plan();
-        while (!racks.tasks(CopyReplica.class).isEmpty()) {
-            racks.tasks(CopyReplica.class).forEach(racks::complete);
-            racks.plan();
-        }
-        assertThat(racks.partition(partition).chain().segments())
-                .filteredOn(segment -> segment.state() == SegmentDescriptor.State.SEALED)
-                .hasSize(20)
-                .allSatisfy(segment -> assertThat(segment.replicas())
-                        .extracting(replica -> racks.image()
-                                .bookie(replica.bookie())
-                                .orElseThrow()
-                                .rack())
-                        .containsExactlyInAnyOrder("rack-0", "rack-1", "rack-2"));
-    }
-
-    @Test
-    void whatHasASingleCopyLeftIsCopiedFirstAndNeedNotWait() {
-        PartitionId partition = localOnly();
-        int count = 20;
-        List<SegmentDescriptor> segments = sealed(partition, count);
-        BookieId lost = segments.get(0).replicas().get(0).bookie();
-        cluster.expireBookie(lost.value());
-        cluster.nowMs += cluster.settings.repairDelayMs() + 1;
-        List<SegmentDescriptor> hit = segments.stream()
-                .filter(segment -> Segments.on(segment.replicas(), lost).isPresent())
-                .toList();
-        Plan plan = Planner.plan(cluster.image(), cluster.nowMs, cluster.settings, Plan.Cursor.START);
-        assertThat(plan.underReplicated()).isEqualTo(hit.size());
-        cluster.plan();
-        int before = cluster.tasks(CopyReplica.class).size();
-        SegmentDescriptor last = hit.get(hit.size() - 1);
-        assertThat(cluster.tasks(CopyReplica.class))
-                .as("no more than bookies take at a time")
-                .hasSizeBetween(1, 3 * cluster.settings.copiesPerBookie())
-                .noneSatisfy(copy -> assertThat(copy.segment()).isEqualTo(last.id()));
-
-        Replica lostToo = last.replicas().stream()
-                .filter(replica -> !replica.bookie().equals(lost))
-                .findFirst()
-                .orElseThrow();
-        cluster.done(MetadataCommand.newBuilder()
-                .setReportLostReplica(ReportLostReplicaCommand.newBuilder()
-                        .setSegment(last.id().value())
-                        .setBookie(lostToo.bookie().value())));
-        cluster.plan();
-        assertThat(cluster.tasks(CopyReplica.class))
-                .hasSize(before + 1)
-                .last()
-                .satisfies(copy -> assertThat(copy.segment()).isEqualTo(last.id()));
-    }
-
-    @Test
-    void aLostReplicaIsReplacedElsewhereButTheLastOneIsNeverOrderedAway() {
-        PartitionId partition = localOnly();
-        SegmentDescriptor first = sealed(partition, 1).get(0);
-        first.replicas()
-                .forEach(replica -> cluster.done(MetadataCommand.newBuilder()
-                        .setReportLostReplica(ReportLostReplicaCommand.newBuilder()
-                                .setSegment(first.id().value())
-                                .setBookie(replica.bookie().value()))));
-        assertThat(cluster.segment(first.id()).replicas()).hasSize(1);
-        assertThat(cluster.tasks(DeleteReplica.class)).hasSize(2);
-        cluster.plan();
-        CopyReplica copy = cluster.tasks(CopyReplica.class).get(0);
-        assertThat(cluster.tasks(DeleteReplica.class))
-                .as("a deletion under way would take the new copy with it")
-                .noneSatisfy(task -> assertThat(task.bookie()).isEqualTo(copy.bookie()));
-    }
-
-    @Test
-    void aProposalThatComesLateDoesNotCopyToWhereADeletionIsUnderWay_I9() {
-        PartitionId partition = localOnly();
-        SegmentDescriptor first = sealed(partition, 1).get(0);
-        Replica lost = first.replicas().get(0);
-        cluster.done(MetadataCommand.newBuilder()
-                .setReportLostReplica(ReportLostReplicaCommand.newBuilder()
-                        .setSegment(first.id().value())
-                        .setBookie(lost.bookie().value())));
-        cluster.done(MetadataCommand.newBuilder()
-                .setPlan(PlanCommand.newBuilder()
-                        .addSteps(PlanStep.newBuilder()
-                                .setRepair(RepairStep.newBuilder()
-                                        .setSegment(first.id().value())
-                                        .setBookie(lost.bookie().value())
-                                        .setIncarnation(lost.incarnation())))));
-        assertThat(cluster.tasks(CopyReplica.class)).isEmpty();
-    }
-
-    @Test
-    void whatIsInObjectStorageIsNotRepaired() {
-        PartitionId partition = partition("segment.bytes", "1024");
-        SegmentDescriptor first = sealed(partition, 1).get(0);
-        cluster.nowMs += 1_000;
-        cluster.offloadAll();
-        cluster.expireBookie(first.replicas().get(0).bookie().value());
-        cluster.nowMs += cluster.settings.repairDelayMs() * 2;
-        cluster.plan();
-        assertThat(cluster.tasks(CopyReplica.class)).isEmpty();
     }
 }
